@@ -1,0 +1,1 @@
+"""Benchmarks, metrics, runs, reports and the command line."""

@@ -1,0 +1,1 @@
+"""Diagnosis, knobs, proposals and the MemSteer-Opt teleprompter."""

@@ -1,0 +1,1 @@
+"""Records and graph, roles as modules, supervision, memory designs and memory programs."""
