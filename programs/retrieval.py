@@ -1,0 +1,277 @@
+"""Retrieval: a design's channels over one history, weighted, joined and spread to linked records.
+
+`MemoryIndex` holds what designs share: stores by store design, scaled scores by (store, channel,
+query). A ranking under other weights is then a handful of vector additions.
+"""
+
+import threading
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from functools import cached_property
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from memsteer.programs.dates import mentioned_dates
+from memsteer.programs.design import DesignError, RetrievalDesign, StoreDesign
+from memsteer.programs.embedding import Embedder, SentenceTransformerEmbedder, default_cache_dir
+from memsteer.programs.records import History, Record
+from memsteer.programs.stores import Scores, Store
+
+# Channel by the design field that weighs it.
+CHANNELS = {
+    "text_weight": "text",
+    "own_words_weight": "own_words",
+    "title_weight": "title",
+    "dense_weight": "dense",
+    "own_dense_weight": "own_dense",
+    "sentence_weight": "sentence",
+}
+_DENSE = frozenset({"dense", "own_dense", "sentence"})
+_RRF_C = 60  # Cormack et al. 2009
+_GRAPH_SEEDS = 20
+
+
+@dataclass(frozen=True)
+class Query:
+    """A question with the searches that stand beside it; how many are used is the design's."""
+
+    question: str
+    time: datetime | None = None
+    rewrites: tuple[str, ...] = ()
+    hypotheticals: tuple[str, ...] = ()
+
+
+class Reranker(Protocol):
+    """Scores records against a question, higher is better, on any scale."""
+
+    def scores(self, question: str, records: Sequence[Record]) -> Sequence[float]: ...
+
+
+class CrossEncoderReranker:
+    """A sentence-transformers cross-encoder by name; pairs are scored once."""
+
+    def __init__(self, name: str = "cross-encoder/ms-marco-MiniLM-L6-v2") -> None:
+        self.name = name
+        self._cache: dict[tuple[str, str], float] = {}
+
+    @cached_property
+    def _model(self) -> Any:
+        from sentence_transformers import CrossEncoder
+
+        try:
+            return CrossEncoder(self.name)
+        except OSError as error:
+            raise DesignError(
+                f"reranker {self.name!r}: cannot be loaded or fetched; give a local folder, or "
+                "choose retrieval.reranker='sentence'"
+            ) from error
+
+    def scores(self, question: str, records: Sequence[Record]) -> list[float]:
+        missing = [r for r in records if (question, r.id) not in self._cache]
+        if missing:
+            values = self._model.predict([(question, r.text) for r in missing])
+            for record, value in zip(missing, values, strict=True):
+                self._cache[question, record.id] = float(value)
+        return [self._cache[question, r.id] for r in records]
+
+
+@dataclass
+class MemoryIndex:
+    """All indexes over one history. Shared by programs and threads; never copied.
+
+    `links` are the record graph's neighbours by record id, for `graph_weight`; `written` is the
+    history of memories written under a policy, for `store.write = "policy"`.
+    """
+
+    history: History
+    embedder: Embedder = field(
+        default_factory=lambda: SentenceTransformerEmbedder(cache_dir=default_cache_dir())
+    )
+    reranker: Reranker | None = None
+    links: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    written: History | None = None
+
+    def __post_init__(self) -> None:
+        self._stores: dict[str, Store] = {}
+        self._scaled: dict[tuple[str, str, str, bool], Scores] = {}
+        self._lock = threading.RLock()
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> "MemoryIndex":
+        return self
+
+    def corpus(self, store: StoreDesign) -> History:
+        """The history that this store design searches."""
+        if store.write == "raw":
+            return self.history
+        if self.written is None:
+            raise DesignError(
+                "store.write='policy' needs written memories: give MemoryIndex(written=…)"
+            )
+        return self.written
+
+    def store(self, design: StoreDesign) -> Store:
+        key = design.model_dump_json()
+        with self._lock:
+            if key not in self._stores:
+                self._stores[key] = Store(self.corpus(design), design, self.embedder)
+            return self._stores[key]
+
+    def channel(self, store: StoreDesign, channel: str, query: str, *, rrf: bool = False) -> Scores:
+        """(n_records,) scores of one channel for one query, scaled to 0..1 and kept."""
+        key = (store.model_dump_json(), channel, query, rrf)
+        with self._lock:
+            if key not in self._scaled:
+                raw = self.store(store).scores(channel, query)
+                self._scaled[key] = _reciprocal_ranks(raw) if rrf else _scale(raw)
+            return self._scaled[key]
+
+    @cached_property
+    def _raw_layout(self) -> "_Layout":
+        return _Layout.of(self.history, self.links)
+
+    def layout(self, store: StoreDesign) -> "_Layout":
+        if store.write == "raw":
+            return self._raw_layout
+        return _Layout.of(self.corpus(store), {})
+
+    def rank(
+        self, store: StoreDesign, retrieval: RetrievalDesign, query: Query, limit: int = 100
+    ) -> tuple[str, ...]:
+        """Ids of the first `limit` records, best first; ties go to the earlier record."""
+        history = self.corpus(store)
+        layout = self.layout(store)
+        scores = self._fused(store, retrieval, query)
+        scores = scores + _time_bonus(history, retrieval, query)
+        scores = layout.spread(scores, retrieval)
+        if retrieval.reranker != "none":
+            scores = self._reranked(scores, store, retrieval, query)
+        top = np.argsort(-scores, kind="stable")[:limit]
+        return tuple(history.records[i].id for i in top)
+
+    def _fused(self, store: StoreDesign, retrieval: RetrievalDesign, query: Query) -> Scores:
+        rrf = retrieval.fusion == "rrf"
+        rewrites = query.rewrites[: retrieval.rewrites]
+        passages = query.hypotheticals[: retrieval.hyde]
+        total = np.zeros(len(self.corpus(store)), dtype=np.float32)
+        weights = 0.0
+        for name, channel in CHANNELS.items():
+            weight = getattr(retrieval, name)
+            if not weight:
+                continue
+            weights += weight
+            searches = [(query.question, 1.0)]
+            searches += [(q, retrieval.rewrite_weight / len(rewrites)) for q in rewrites]
+            if channel in _DENSE:  # HyDE is a way to embed (Gao et al. 2022), not to match words
+                searches += [(p, retrieval.hyde_weight / len(passages)) for p in passages]
+            share = weight / sum(w for _, w in searches)
+            for text, part in searches:
+                total += (share * part) * self.channel(store, channel, text, rrf=rrf)
+        return total / weights if weights else total
+
+    def _reranked(
+        self, scores: Scores, store: StoreDesign, retrieval: RetrievalDesign, query: Query
+    ) -> Scores:
+        """The first `rerank_depth` records rescored; the rest stay behind them in order."""
+        top = np.argsort(-scores, kind="stable")[: retrieval.rerank_depth]
+        if retrieval.reranker == "sentence":
+            fresh = self.channel(store, "sentence", query.question)[top]
+        else:
+            if self.reranker is None:
+                self.reranker = CrossEncoderReranker()
+            records = [self.corpus(store).records[i] for i in top]
+            with self._lock:
+                values = self.reranker.scores(query.question, records)
+            fresh = _scale(np.asarray(values, dtype=np.float32))
+        out = scores.copy()
+        ceiling = max(float(scores.max()), 1e-9)
+        out[top] = ceiling + scores[top] / ceiling + retrieval.rerank_weight * fresh
+        return out
+
+
+@dataclass(frozen=True)
+class _Layout:
+    """Where the records of a history stand: neighbours in a group, groups, links; as arrays."""
+
+    before: NDArray[np.intp]
+    after: NDArray[np.intp]
+    group: NDArray[np.intp]
+    links: tuple[tuple[int, ...], ...]
+
+    @classmethod
+    def of(cls, history: History, links: Mapping[str, Sequence[str]]) -> "_Layout":
+        n = len(history)
+        before, after = np.full(n, n), np.full(n, n)  # n points at a score of 0
+        group = np.arange(n)
+        for members in history.groups.values():
+            places = [history.index[r.id] for r in members]
+            group[places] = places[0]
+            before[places[1:]] = places[:-1]
+            after[places[:-1]] = places[1:]
+        linked = tuple(
+            tuple(history.index[other] for other in links.get(r.id, ())) for r in history
+        )
+        return cls(before, after, group, linked)
+
+    def spread(self, scores: Scores, retrieval: RetrievalDesign) -> Scores:
+        """`scores` plus what neighbours, group and linked records pass on."""
+        out = scores
+        if retrieval.neighbour_weight:
+            padded = np.append(scores, np.float32(0))
+            near = np.maximum(padded[self.before], padded[self.after])
+            out = out + retrieval.neighbour_weight * near
+        if retrieval.group_weight:
+            best = np.zeros_like(scores)
+            np.maximum.at(best, self.group, scores)
+            out = out + retrieval.group_weight * best[self.group]
+        if retrieval.graph_weight:
+            gained = np.zeros_like(scores)
+            for i in np.argsort(-scores, kind="stable")[:_GRAPH_SEEDS]:
+                for other in self.links[i]:
+                    gained[other] = max(gained[other], scores[i])
+            out = out + retrieval.graph_weight * gained
+        return out
+
+
+def _scale(raw: Scores) -> Scores:
+    """Median to 0, best to 1, nothing below 0: what stands out of the mass counts."""
+    low = float(np.median(raw))
+    top = float(raw.max(initial=0.0))
+    if top <= low:
+        return np.zeros_like(raw)
+    return np.clip((raw - low) / (top - low), 0.0, 1.0)
+
+
+def _reciprocal_ranks(raw: Scores) -> Scores:
+    """(c + 1) / (c + rank), rank from 1; a record that does not match at all gets 0."""
+    order = np.argsort(-raw, kind="stable")
+    out = np.zeros_like(raw)
+    out[order] = (_RRF_C + 1) / (_RRF_C + 1 + np.arange(len(raw), dtype=np.float32))
+    out[raw <= 0] = 0.0
+    return out
+
+
+def _time_bonus(history: History, retrieval: RetrievalDesign, query: Query) -> Scores | float:
+    bonus: Scores | float = 0.0
+    if retrieval.date_weight:
+        ranges = mentioned_dates(query.question, query.time)
+        if ranges:
+            hits = [
+                max((1.0 if r.exact else 0.5) * r.contains(record.time) for r in ranges)
+                if record.time
+                else 0.0
+                for record in history
+            ]
+            bonus = bonus + retrieval.date_weight * np.array(hits, dtype=np.float32)
+    if retrieval.recency_weight:
+        times = [r.time for r in history if r.time]
+        now = query.time or max(times, default=None)
+        if now:
+            ages = [
+                abs((now - r.time).total_seconds()) / 86400 if r.time else np.inf for r in history
+            ]
+            decay = 0.5 ** (np.array(ages) / retrieval.recency_days)
+            bonus = bonus + retrieval.recency_weight * decay.astype(np.float32)
+    return bonus
