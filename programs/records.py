@@ -315,7 +315,7 @@ def _text(place: str, row: Mapping[str, Any]) -> tuple[str, tuple[Utterance, ...
     return text, ()
 
 
-def parse_time(place: str, value: object) -> datetime | None:
+def parse_time(place: str, value: object, name: str = "time") -> datetime | None:
     """An ISO date or time as a local `datetime`; None for None or an empty string."""
     if value is None or value == "":
         return None
@@ -330,5 +330,5 @@ def parse_time(place: str, value: object) -> datetime | None:
         except ValueError:
             pass
     raise HistoryError(
-        f"{place}, field 'time': {value!r} is no ISO date or time (such as 2025-03-04T08:15)"
+        f"{place}, field {name!r}: {value!r} is no ISO date or time (such as 2025-03-04T08:15)"
     )
