@@ -20,8 +20,9 @@ from memsteer.optimizers.knobs import Screened, make_screen, tune
 from memsteer.optimizers.outcomes import Metric, Outcome, accuracy, evaluate, typed_metric
 from memsteer.optimizers.proposer import DesignProposer, read_proposal
 from memsteer.programs.design import DesignError, MemoryDesign
-from memsteer.programs.ledger import Usage, metered
+from memsteer.programs.ledger import Usage
 from memsteer.programs.memory import MemoryProgram
+from memsteer.programs.metering import metered
 from memsteer.programs.parallel import Failure, attempt, run_parallel
 from memsteer.programs.retrieval import Query
 from memsteer.signatures.design import DesignChange, DesignProposal, TriedProposal

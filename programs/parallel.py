@@ -13,8 +13,6 @@ from typing import Any, TypeVar
 import dspy
 from dspy.utils.exceptions import AdapterParseError, LMError
 
-from memsteer.programs.ledger import BudgetExhausted, budget_stop
-
 T = TypeVar("T")
 
 
@@ -29,15 +27,13 @@ class Failure:
 def attempt(call: Callable[..., T], *args: Any) -> T | Failure:
     """`call(*args)`, or the `Failure` that the model's side caused.
 
-    Raises what is not the model's doing: `BudgetExhausted`, interrupts and errors of our own.
+    What is not the model's doing passes: `BudgetExhausted`, interrupts, errors of our own.
     """
     try:
         return call(*args)
     except AdapterParseError as error:
         return Failure("malformed_output", _first_line(error))
     except LMError as error:
-        if budget_stop(error):
-            raise BudgetExhausted(_first_line(error)) from error
         return Failure("model_error", _first_line(error))
 
 

@@ -89,7 +89,8 @@ def _windows(run: Sequence[Record], size: int | None) -> Iterable[Sequence[Recor
 
 def _unit(history: History, parts: list[tuple[Record, int, int]], store: StoreDesign) -> Unit:
     records = [record for record, _, _ in parts]
-    text = "\n".join(record.text[start:end] for record, start, end in parts)
+    # A title is part of what a record says: a section's heading, a mail's subject.
+    text = "\n".join(f"{r.title}\n{r.text[a:b]}" if r.title else r.text[a:b] for r, a, b in parts)
     own = "\n".join(_own(record, start, end) for record, start, end in parts)
     first = records[0]
     title = " ".join(dict.fromkeys(r.title for r in records if r.title))
