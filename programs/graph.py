@@ -161,17 +161,17 @@ class _Index:
     """An inverted index over word sets. Sums are `fsum`: a set's order must not change a weight."""
 
     def __init__(self, vocabularies: Sequence[frozenset[str]], groups: Sequence[str]) -> None:
-        self._vocabularies = vocabularies
+        # Numbers in place of words: sets of them are smaller, and faster to intersect.
+        numbers = {word: n for n, word in enumerate(sorted(set().union(*vocabularies)))}
+        self._vocabularies = [frozenset(numbers[w] for w in words) for words in vocabularies]
         self._groups = groups
-        self._postings: dict[str, list[int]] = defaultdict(list)
-        for place, vocabulary in enumerate(vocabularies):
+        self._postings: list[list[int]] = [[] for _ in numbers]
+        for place, vocabulary in enumerate(self._vocabularies):
             for word in vocabulary:
                 self._postings[word].append(place)
         total = len(vocabularies)
-        self._squared_idf = {
-            word: math.log1p(total / len(places)) ** 2 for word, places in self._postings.items()
-        }
-        self._norms = [math.sqrt(self._mass(vocabulary)) for vocabulary in vocabularies]
+        self._squared_idf = [math.log1p(total / len(places)) ** 2 for places in self._postings]
+        self._norms = [math.sqrt(self._mass(vocabulary)) for vocabulary in self._vocabularies]
 
     def candidates(self, place: int, config: GraphConfig) -> list[int]:
         """The records that share most rare words with the one at `place`, outside its group."""
@@ -197,5 +197,5 @@ class _Index:
         shared = self._mass(self._vocabularies[a] & self._vocabularies[b])
         return min(1.0, shared / (self._norms[a] * self._norms[b]))
 
-    def _mass(self, vocabulary: frozenset[str]) -> float:
-        return math.fsum(self._squared_idf[word] for word in vocabulary)
+    def _mass(self, vocabulary: frozenset[int]) -> float:
+        return math.fsum(map(self._squared_idf.__getitem__, vocabulary))
