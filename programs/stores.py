@@ -19,7 +19,7 @@ from memsteer.programs.dates import date_words
 from memsteer.programs.design import StoreDesign
 from memsteer.programs.embedding import Embedder
 from memsteer.programs.records import History, Record, Span
-from memsteer.programs.text import STOPWORDS, count_tokens, sentence_spans, words
+from memsteer.programs.text import STOPWORDS, count_tokens, sentence_spans, sentences, words
 
 Scores = NDArray[np.float32]
 LexicalField = Literal["text", "own_words", "title"]
@@ -169,15 +169,6 @@ class Store:
         units, records = self._members
         return _best(unit_scores[units], records, len(self.history))
 
-    def sentence_scores(self, record_id: str, query: str) -> Scores:
-        """(sentences of the record,) cosine of each with `query`."""
-        if "sentence" not in self._dense:
-            self._dense["sentence"] = self._embed("sentence")
-        vectors, owners = self._dense["sentence"]
-        number = self.history.index[record_id]
-        first, last = np.searchsorted(owners, [number, number + 1])
-        return np.asarray(vectors[first:last] @ self._embedder.encode([query])[0])
-
     def _lexical_index(self, field: str) -> Any:
         if field not in self._lexical:
             corpus = [index_words(getattr(unit, field), self.design.stem) for unit in self.units]
@@ -196,12 +187,12 @@ class Store:
         return _best(cosine, records, len(self.history))
 
     def _embed(self, channel: str) -> tuple[NDArray[np.float32], NDArray[np.intp]]:
-        if channel == "sentence":  # sentences of records, whatever the unit
+        if channel == "sentence":  # what the person said, sentence by sentence, whatever the unit
             owners, texts = [], []
             for number, record in enumerate(self.history):
-                for start, end in sentence_spans(record.text):
-                    owners.append(number)
-                    texts.append(record.text[start:end])
+                own = sentences(record.own_words) or [record.text]
+                owners += [number] * len(own)
+                texts += own
             return self._embedder.encode(texts), np.array(owners, dtype=np.intp)
         field = "text" if channel == "dense" else "own_words"
         units, records = self._members
