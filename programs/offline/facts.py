@@ -103,8 +103,8 @@ def values_in(text: str) -> tuple[Value, ...]:
 
 def _is_name(text: str, start: int, name: str) -> bool:
     """A capital at the start of a sentence, or on a common word, makes no name."""
-    first = name.split()[0].casefold().strip("'’.")
-    if first in STOPWORDS or len(name) < 3:
+    parts = [p.casefold().replace("’", "'").strip("'.") for p in name.split()]
+    if parts[0] in STOPWORDS or parts[-1] in STOPWORDS or len(name) < 3 or "'" in parts[-1]:
         return False
     opens = start == 0 or text[:start].rstrip(" *_#>-–—•0123456789.(\"“")[-1:] in ("", ":", "!", "?")
     return " " in name if opens else True

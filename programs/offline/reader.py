@@ -21,7 +21,7 @@ from memsteer.signatures.supervision import AnswerType, SourceRecord
 _LEAST_SCORE = 0.25  # below this the texts do not speak of what is asked
 _HEADER = re.compile(r"^\[([^\]\n]+)\](?: (\d{4}-\d{2}-\d{2}\S*))?([^\n]*)\n", re.MULTILINE)
 _ASKED: tuple[tuple[str, AnswerType], ...] = (
-    (r"\bhow much (?:did|does|was|were|is|money)|\bamount\b|\bprice\b|\bcost\b", "money"),
+    (r"\bhow much\b|\bamount\b|\bprice\b|\bcost\b", "money"),
     (r"\bhow long\b|\bhow many (?:days|weeks|hours|minutes|months)\b", "duration"),
     (r"\bhow many\b|\bwhat number\b", "number"),
     (r"\b(?:on )?(?:what|which) (?:date|day)\b|^when\b", "date"),
@@ -146,7 +146,7 @@ class _Page:
 
     def _days_between(self) -> _Reading | None:
         """Days between the two events that "between … and …" names."""
-        match = re.search(r"\bdays\b.*\bbetween (.+) and (.+?)\??$", self.question)
+        match = re.search(r"\bdays\b.*\bbetween (.+) and (when .+?|.+?)\??$", self.question)
         if not match:
             return None
         ends = [self._best_for(part) for part in match.groups()]

@@ -1,7 +1,9 @@
 """Rules for the question writer: ask as people do, with fewer and other words than the record.
 
-From each fact a few cue words are kept, names as they are; half of the others give way to a near
-neighbour by word vectors. Around them stands a frame that asks by value, time, sequence or advice.
+Of each fact one clause is kept, short; the value in it gives way to a question word; most of its
+common words give way to near neighbours by word vectors, and half of its names to "someone".
+Around it stand the time, the place (a document, an e-mail) and, for each fact that only leads
+there, a clause joined by time or cause.
 """
 
 import re
@@ -14,89 +16,168 @@ from memsteer.programs.offline.vectors import near_words
 from memsteer.programs.text import STOPWORDS, content_words
 from memsteer.signatures.supervision import AnswerPlan, SourceRecord, SupportingFact
 
-_TARGET_CUES = 5
-_LEAD_CUES = 4
+_TARGET_CUES = 4
+_LEAD_CUES = 3
+_TITLE_CUES = 2
 _WORD = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
+_BREAK = re.compile(
+    r"[,;:.!?()—–*#|\[\]<>\n]+| - |\s(?=(?:and|but|because|so|which|while|when|although|who)\b)"
+)
+_GAP = "\0"  # where the value stood
+_ASKS = {
+    "money": "how much",
+    "number": "how many",
+    "duration": "how long",
+    "time": "what time",
+    "list": "which ones",
+}
+_TURNED = {
+    "you": "I", "your": "my", "yours": "mine", "yourself": "myself", "you're": "I'm",
+    "you've": "I've", "you'll": "I'll", "you'd": "I'd",
+}  # fmt: skip
+_OPENERS = frozenset("and but because so which while when although who or as than that".split())
 
 
 def write_question(inputs: Mapping[str, Any]) -> dict[str, Any]:
-    """WriteQuestion: a frame around the cues of the facts."""
+    """WriteQuestion: the target's clause with a gap to fill, set among the clauses that lead."""
     plan = AnswerPlan.model_validate(inputs["plan"])
     records = {r["record_id"]: SourceRecord.model_validate(r) for r in inputs["records"]}
-    key = plan.facts[-1].citation.quote
     if plan.operation == "days_between":
-        first, last = (_cues(f, plan, _TARGET_CUES) for f in plan.facts)
-        return {"question": f"How many days passed between {first} and {last}?"}
+        first, last = (_clause(f, plan, _TARGET_CUES) for f in plan.facts)
+        return {"question": f"How many days were there between when {first} and when {last}?"}
     target = plan.facts[-1]
-    cues = _cues(target, plan, _TARGET_CUES)
-    leads = [_cues(fact, plan, _LEAD_CUES) for fact in plan.facts[:-1]]
-    question = _frame(plan, cues, key)
-    if leads:
-        question += _link(plan, target, records, key) + " and ".join(leads)
-    return {"question": question + _when(plan, target, records, key) + "?"}
+    leads = [_link(f, target, records) + _clause(f, plan, _LEAD_CUES) for f in plan.facts[:-1]]
+    parts = [_when(plan, target, records) + _asked(target, plan, records), *leads]
+    question = ", ".join(part for part in parts if part)
+    return {"question": question[0].upper() + question[1:] + "?"}
 
 
-def _cues(fact: SupportingFact, plan: AnswerPlan, most: int) -> str:
-    """A few of the fact's words in their order, half of the common ones replaced."""
-    quote = fact.citation.quote
+def _asked(target: SupportingFact, plan: AnswerPlan, records: Mapping[str, SourceRecord]) -> str:
+    clause = _clause(target, plan, _TARGET_CUES, gap=plan.answer_type != "date")
+    if plan.answer_type == "date":
+        return f"on what date was it that {clause}"
+    if plan.intent == "advice" and _by_assistant(target):
+        return f"you suggested {clause}"
+    return clause + _place(records[target.citation.record_id])
+
+
+def _place(record: SourceRecord) -> str:
+    """Where a document or an e-mail is meant: by a few words of its title."""
+    name = {"document": "document", "email": "e-mail", "photo": "photo"}.get(record.kind)
+    if not name:
+        return ""
+    words = [w for w in _WORD.findall(record.title) if w.casefold() not in STOPWORDS]
+    about = " ".join(_other(w, record.title, set()) for w in words[:_TITLE_CUES])
+    return f" in the {name}" + (f" about {about}" if about else "")
+
+
+def _by_assistant(fact: SupportingFact) -> bool:
+    return "the assistant said:" in fact.statement
+
+
+def _clause(fact: SupportingFact, plan: AnswerPlan, most: int, *, gap: bool = False) -> str:
+    """One clause of the fact, at most `most` content words long, most of the common ones replaced.
+
+    With `gap`, the clause that holds the value, and the question word in its place.
+    """
+    quote = re.sub(r"\s+", " ", fact.citation.quote)
+    value = fact.value or plan.answer
+    if gap and value in quote:
+        quote = quote.replace(value, _GAP, 1)
+    clauses = [c.strip(" -\"“”'") for c in _BREAK.split(quote) if c]
+    clauses = [c for c in clauses if _GAP in c or content_words(c)] or [quote]
+    held = next((i for i, c in enumerate(clauses) if _GAP in c), None)
+    if held is None:
+        clause = max(clauses, key=lambda c: min(len(content_words(c)), most))
+    else:
+        clause = _widened(clauses, held)
+    clause = _shortened(clause, most)
     hidden = set(content_words(plan.answer))
-    chosen: list[str] = []
-    for match in _WORD.finditer(quote):
-        word = match[0]
-        low = word.casefold().replace("’", "'")
-        if low in STOPWORDS or low in hidden or len(low) < 3 or low in chosen:
-            continue
-        chosen.append(word if word[0].isupper() and match.start() else low)
-    if len(chosen) > most:
-        kept = sorted(range(len(chosen)), key=lambda i: draw("keep", i, quote))[:most]
-        chosen = [chosen[i] for i in sorted(kept)]
-    return " ".join(_other(word, quote, hidden) for word in chosen)
+    said = _WORD.sub(lambda m: _said(m[0], quote, hidden, fact), clause)
+    return said.replace(_GAP, _question_word(plan))
 
 
-def _other(word: str, quote: str, hidden: set[str]) -> str:
-    """The word, or for half of them a near one; a name stays, or it would name somebody else."""
-    if word[0].isupper() or draw("other", word, quote) % 2:
+def _widened(clauses: list[str], at: int) -> str:
+    """The clause at `at`, with the next or last one where it says too little by itself."""
+    clause = clauses[at]
+    if len(content_words(clause)) < 2 and at + 1 < len(clauses):
+        clause = f"{clause} {clauses[at + 1]}"
+    if len(content_words(clause)) < 2 and at:
+        clause = f"{clauses[at - 1]} {clause}"
+    return clause
+
+
+def _shortened(clause: str, most: int) -> str:
+    """At most `most` content words, in one piece that keeps the gap; no loose ends."""
+    tokens = clause.split(" ")
+    cost = [len(content_words(t)) for t in tokens]
+    gap = next((i for i, t in enumerate(tokens) if _GAP in t), 0)
+    first = last = gap
+    total = cost[gap]
+    while first > 0 or last + 1 < len(tokens):
+        # Grow to the side that is shorter so far: both what led and what followed stay.
+        back = first > 0 and (gap - first <= last - gap or last + 1 == len(tokens))
+        step = first - 1 if back else last + 1
+        if total + cost[step] > most:
+            break
+        total += cost[step]
+        first, last = (step, last) if back else (first, step)
+    kept = tokens[first : last + 1]
+    while len(kept) > 1 and kept[0].casefold() in _OPENERS and _GAP not in kept[0]:
+        kept = kept[1:]
+    while len(kept) > 1 and kept[-1].casefold() in STOPWORDS and _GAP not in kept[-1]:
+        kept = kept[:-1]
+    return " ".join(kept)
+
+
+def _said(word: str, quote: str, hidden: set[str], fact: SupportingFact) -> str:
+    low = word.casefold().replace("’", "'")
+    if _by_assistant(fact) and low in _TURNED:
+        return _TURNED[low]
+    if low in STOPWORDS or low in hidden:
+        return word if word[0] == "I" else low
+    if word[0].isupper() and not quote.startswith(word):
+        # Half of the names stay; for the others people say less, but never another name.
+        return word if draw("name", word, quote) % 2 else "someone"
+    return _other(low, quote, hidden)
+
+
+def _other(word: str, context: str, hidden: set[str]) -> str:
+    """The word, or for two of three a near one."""
+    if len(word) < 3 or draw("other", word, context) % 3 == 0:
         return word
     near = [w for w in near_words(word) if w not in hidden]
-    return pick(near[:3], "near", word, quote) if near else word
+    return pick(near[:3], "near", word, context) if near else word
 
 
-def _frame(plan: AnswerPlan, cues: str, key: str) -> str:
-    by_type = {
-        "date": ("On what date was it about {}", "When exactly was there {}"),
-        "time": ("At what time was it about {}", "What time did I give for {}"),
-        "money": ("How much did it cost with {}", "What amount was named for {}"),
-        "duration": ("How long was it with {}", "How long did I give for {}"),
-        "number": ("How many were there with {}", "What number was named for {}"),
-    }.get(plan.answer_type)
-    if by_type is None and plan.intent == "advice":
-        by_type = ("What did you suggest about {}", "What did you name to me for {}")
-    if by_type is None:
-        by_type = ("What was it with {}", "Which one was it about {}", "Who or what went with {}")
-    return pick(by_type, "frame", key).format(cues)
+def _question_word(plan: AnswerPlan) -> str:
+    if plan.answer_type == "span":
+        return "who or what" if plan.answer[:1].isupper() else "what"
+    return _ASKS.get(plan.answer_type, "what")
 
 
 def _link(
-    plan: AnswerPlan, target: SupportingFact, records: Mapping[str, SourceRecord], key: str
+    lead: SupportingFact, target: SupportingFact, records: Mapping[str, SourceRecord]
 ) -> str:
-    """How the leads stand to the target: on the same day, before, after, or in the same turn."""
-    lead = plan.facts[0].citation.record_id
-    here = target.citation.record_id
-    if lead == here:
-        return " when I told you of "
-    a, b = records[lead].time, records[here].time
-    if a[:10] == b[:10]:
-        return pick((" on the same day as ", " around the time of "), "link", key)
-    return " after " if a < b else " before "
+    """How a lead stands to the target: said in the same turn, the same day, before or after."""
+    a, b = records[lead.citation.record_id], records[target.citation.record_id]
+    if a.record_id == b.record_id:
+        return "when I told you that "
+    if a.time[:10] == b.time[:10]:
+        options = ("on the same day that ", "around the time that ", "when ")
+        return pick(options, "link", lead.citation.quote)
+    if a.time and b.time:
+        return "after " if a.time < b.time else "before "
+    return "together with how "
 
 
 def _when(
-    plan: AnswerPlan, target: SupportingFact, records: Mapping[str, SourceRecord], key: str
+    plan: AnswerPlan, target: SupportingFact, records: Mapping[str, SourceRecord]
 ) -> str:
     """In three of ten questions the month, in one of ten the day, of a dated target."""
     time = records[target.citation.record_id].time
-    chance = draw("when", key) % 10
+    chance = draw("when", target.citation.quote) % 10
     if not time or plan.answer_type == "date" or chance > 3:
         return ""
     month = MONTHS[int(time[5:7]) - 1].capitalize()
-    return f", on {month} {int(time[8:10])}" if chance == 3 else f", in {month}"
+    return f"on {month} {int(time[8:10])}, " if chance == 3 else f"in {month}, "
