@@ -115,4 +115,4 @@ class SentenceTransformerEmbedder:
             list(texts), batch_size=64, normalize_embeddings=True, show_progress_bar=False
         )
         # Five decimals: far below what separates two records, far above the noise of a BLAS.
-        return np.round(np.asarray(vectors, dtype=np.float32), 5)
+        return np.asarray(np.round(vectors, 5), dtype=np.float32)

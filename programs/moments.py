@@ -19,7 +19,8 @@ _TIME = re.compile(
 )
 # "10 to 5" may be a range of hours: before "to", minutes must say that they are minutes.
 _BESIDE_HOUR = re.compile(
-    r"\b(?:(?:an? )?(?P<part>half(?= past )|quarter)|(?P<minutes>\d{1,2})(?: min(?:ute)?s?|(?= past )))"
+    r"\b(?:(?:an? )?(?P<part>half(?= past )|quarter)"
+    r"|(?P<minutes>\d{1,2})(?: min(?:ute)?s?|(?= past )))"
     rf" (?P<side>past|after|to|before) (?P<h>\d{{1,2}})(?![\d:.])(?:\s*o'?clock\b)?(?:\s*{_HALF})?"
 )
 

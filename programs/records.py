@@ -17,9 +17,11 @@ from memsteer.programs.text import count_tokens
 from memsteer.signatures.supervision import SourceRecord
 
 KINDS = ("conversation", "email", "document", "photo", "note")
-_FIELDS = (
-    "id kind time text messages title group position references metadata".split()
-)  # the JSONL schema; anything else belongs into metadata
+# The JSONL schema; anything else belongs into metadata.
+_FIELDS = frozenset(
+    {"id", "kind", "time", "text", "messages", "title"}
+    | {"group", "position", "references", "metadata"}
+)
 
 
 class HistoryError(ValueError):
@@ -246,7 +248,7 @@ class History:
 def _record(place: str, row: Any) -> Record:
     if not isinstance(row, Mapping):
         raise HistoryError(f"{place}: is a {type(row).__name__}, not an object with fields")
-    unknown = sorted(set(row) - set(_FIELDS))
+    unknown = sorted(set(row) - _FIELDS)
     if unknown:
         raise HistoryError(
             f"{place}, field {unknown[0]!r}: is not in the schema; put it into 'metadata'"

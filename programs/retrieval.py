@@ -217,21 +217,21 @@ class _Layout:
 
     def spread(self, scores: Scores, retrieval: RetrievalDesign) -> Scores:
         """`scores` plus what neighbours, group and linked records pass on."""
-        out = scores
+        out = scores.copy()
         if retrieval.neighbour_weight:
             padded = np.append(scores, np.float32(0))
             near = np.maximum(padded[self.before], padded[self.after])
-            out = out + retrieval.neighbour_weight * near
+            out += retrieval.neighbour_weight * near
         if retrieval.group_weight:
             best = np.zeros_like(scores)
             np.maximum.at(best, self.group, scores)
-            out = out + retrieval.group_weight * best[self.group]
+            out += retrieval.group_weight * best[self.group]
         if retrieval.graph_weight:
             gained = np.zeros_like(scores)
             for i in np.argsort(-scores, kind="stable")[:_GRAPH_SEEDS]:
                 for other in self.links[i]:
                     gained[other] = max(gained[other], scores[i])
-            out = out + retrieval.graph_weight * gained
+            out += retrieval.graph_weight * gained
         return out
 
 
@@ -241,7 +241,7 @@ def _scale(raw: Scores) -> Scores:
     top = float(raw.max(initial=0.0))
     if top <= low:
         return np.zeros_like(raw)
-    return np.clip((raw - low) / (top - low), 0.0, 1.0)
+    return np.asarray(np.clip((raw - low) / (top - low), 0.0, 1.0), dtype=np.float32)
 
 
 def _reciprocal_ranks(raw: Scores) -> Scores:
