@@ -8,7 +8,7 @@ from functools import lru_cache
 _CJK = r"\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
 _WORD = re.compile(rf"[{_CJK}]|(?:(?![{_CJK}])\w)+(?:['’](?:(?![{_CJK}])\w)+)?")
 _TOKEN = re.compile(rf"[{_CJK}]|(?:(?![{_CJK}])\w){{1,8}}|[^\w\s]")
-_SENTENCE_END = re.compile(r"(?<=[.!?…])[\"'”’)]*\s+|(?<=[。！？])|\n+")
+_SENTENCE_END = re.compile(r"(?<=[.!?…])([\"'”’)]*)\s+|(?<=[。！？])|\n+")
 
 _STOPWORDS = """
     a about after again all also although always am an and another any anything are as at away
@@ -61,7 +61,9 @@ def sentence_spans(text: str) -> list[tuple[int, int]]:
     """Start and end of each sentence (or line) of `text`; blank ones are left out."""
     spans, start = [], 0
     for match in [*_SENTENCE_END.finditer(text), None]:
-        end = match.start() if match else len(text)
+        end = len(text)
+        if match:  # closing quotes belong to the sentence before them
+            end = match.end(1) if match[1] else match.start()
         piece = text[start:end]
         left = len(piece) - len(piece.lstrip())
         if piece.strip():
