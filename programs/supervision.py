@@ -137,7 +137,7 @@ def _write(path: Path, rows: Iterable[dict[str, Any]]) -> None:
 
 def _read(path: Path) -> Iterator[dict[str, Any]]:
     if path.exists():
-        yield from (json.loads(x) for x in path.read_text("utf-8").splitlines() if x.strip())
+        yield from (json.loads(x) for x in path.read_text("utf-8").split("\n") if x.strip())
 
 
 class SupervisionBuilder(dspy.Module):
