@@ -81,7 +81,6 @@ def build_context(
     """
     history = index.corpus(store)
     chosen: dict[str, Excerpt] = {}
-    rank: dict[str, int] = {}
     used = 0
     seen: list[frozenset[str]] = []
     for record_id in _with_neighbours(index, store, ranked, design.neighbours):
@@ -93,7 +92,6 @@ def build_context(
             bag = frozenset(content_words(record.text))
             if any(len(bag & s) >= _SAME_TEXT * len(bag | s) for s in seen if s or bag):
                 continue
-            seen.append(bag)
         excerpt = _excerpt(design, question, record)
         cost = count_tokens(str(excerpt))
         if cost > room:
@@ -102,7 +100,8 @@ def build_context(
                 continue
             excerpt, cost = cut, count_tokens(str(cut))
         chosen[record_id] = excerpt
-        rank[record_id] = len(rank)
+        if design.deduplicate:
+            seen.append(bag)
         used += cost
     excerpts = list(chosen.values())
     if design.order == "time":
@@ -133,7 +132,7 @@ def _excerpt(design: ContextDesign, question: str, record: Record) -> Excerpt:
         header += f" {record.kind}" + (f": {record.title}" if record.title else "")
     spans = [(0, len(record.text))]
     if design.compress == "own_words" and record.utterances:
-        own = [(u.start, u.end) for u in record.utterances if u.role == "user"]
+        own = [(u.start, u.end) for u in record.utterances if u.role == "user" and u.end > u.start]
         spans = own or spans
     elif design.compress == "sentences":
         spans = _nearest_sentences(question, record.text, design.keep_sentences)
