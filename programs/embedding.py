@@ -84,6 +84,9 @@ class SentenceTransformerEmbedder:
     def __deepcopy__(self, memo: dict[int, Any]) -> "SentenceTransformerEmbedder":
         return self  # a model is shared, never copied
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.name, self._cache_dir, self.max_tokens)
+
     def encode(self, texts: Sequence[str]) -> Matrix:
         if len(texts) == 1:
             return self._encode_single(texts[0])

@@ -6,7 +6,7 @@ query). A ranking under other weights is then a handful of vector additions.
 
 import threading
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from datetime import datetime
 from functools import cached_property
 from typing import Any, Protocol
@@ -101,6 +101,9 @@ class MemoryIndex:
 
     def __deepcopy__(self, memo: dict[int, Any]) -> "MemoryIndex":
         return self
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), tuple(getattr(self, f.name) for f in fields(self))
 
     def corpus(self, store: StoreDesign) -> History:
         """The history that this store design searches."""
@@ -238,7 +241,7 @@ class _Layout:
 def _scale(raw: Scores) -> Scores:
     """Median to 0, best to 1, nothing below 0: what stands out of the mass counts."""
     low = float(np.median(raw))
-    top = float(raw.max(initial=0.0))
+    top = float(raw.max())
     if top <= low:
         return np.zeros_like(raw)
     return np.asarray(np.clip((raw - low) / (top - low), 0.0, 1.0), dtype=np.float32)

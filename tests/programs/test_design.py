@@ -6,8 +6,8 @@ from typing import Any
 
 import dspy
 import pytest
+from design_space import changes
 from hypothesis import given
-from hypothesis import strategies as st
 
 from memsteer.programs.design import (
     BASE_BM25,
@@ -18,33 +18,6 @@ from memsteer.programs.design import (
     active_knobs,
     schema_for_proposer,
 )
-
-CHOICES: dict[str, list[Any]] = {
-    "store.unit": ["record", "window", "conversation", "section", "sentence"],
-    "store.enrich": ["none", "heading", "previous"],
-    "store.stem": [True, False],
-    "retrieval.fusion": ["score", "rrf"],
-    "retrieval.reranker": ["none", "sentence"],
-    "context.order": ["rank", "time"],
-    "context.header": ["id", "date", "full"],
-    "context.compress": ["none", "own_words", "sentences"],
-    "context.deduplicate": [True, False],
-    "context.validate_answer": [True, False],
-}
-
-
-@st.composite
-def changes(draw: st.DrawFn) -> dict[str, Any]:
-    drawn: dict[str, Any] = {}
-    for path, options in CHOICES.items():
-        if draw(st.booleans()):
-            drawn[path] = draw(st.sampled_from(options))
-    for knob in KNOBS:
-        if draw(st.integers(0, 3)) == 0:
-            low, high = knob.low, knob.high
-            whole = st.integers(int(low), int(high))
-            drawn[knob.path] = draw(whole if knob.integer else st.floats(low, high))
-    return drawn
 
 
 def test_the_base_is_plain_bm25() -> None:
