@@ -55,6 +55,7 @@ __all__ = [
     "infer_answer_type",
     "is_abstention",
     "normalise",
+    "says",
 ]
 
 
@@ -98,6 +99,13 @@ def is_abstention(text: str) -> bool:
     Empty text is not an abstention here; `compare` treats it as one, with a reason of its own.
     """
     return bool(_ABSTENTION.match(fold(text)))
+
+
+def says(text: str, part: str) -> bool:
+    """Whether the folded words of `part` stand in `text` as one run; a CJK character is a word."""
+    words, wanted = CJK_OR_WORD.findall(fold(text)), CJK_OR_WORD.findall(fold(part))
+    n = len(wanted)
+    return bool(n) and any(words[i : i + n] == wanted for i in range(len(words) - n + 1))
 
 
 def _same(kind: AnswerType, a: Value, b: Value) -> bool:
