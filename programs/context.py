@@ -88,10 +88,9 @@ def build_context(
         if room < min(32, budget_tokens):
             break
         record = history[record_id]
-        if design.deduplicate:
-            bag = frozenset(content_words(record.text))
-            if any(len(bag & s) >= _SAME_TEXT * len(bag | s) for s in seen if s or bag):
-                continue
+        bag = frozenset(content_words(record.text)) if design.deduplicate else frozenset()
+        if any(len(bag & s) >= _SAME_TEXT * len(bag | s) for s in seen if s or bag):
+            continue
         excerpt = _excerpt(design, question, record)
         cost = count_tokens(str(excerpt))
         if cost > room:
@@ -100,8 +99,7 @@ def build_context(
                 continue
             excerpt, cost = cut, count_tokens(str(cut))
         chosen[record_id] = excerpt
-        if design.deduplicate:
-            seen.append(bag)
+        seen += [bag] if design.deduplicate else []
         used += cost
     excerpts = list(chosen.values())
     if design.order == "time":
