@@ -304,7 +304,12 @@ def _string(place: str, row: Mapping[str, Any], name: str) -> str:
         return ""
     if not isinstance(value, str):
         raise HistoryError(f"{place}, field {name!r}: {value!r} is not a string")
-    return value.strip()
+    return _whole(value).strip()
+
+
+def _whole(text: str) -> str:
+    """The text without halves of surrogate pairs: emoji cut in two cannot be written as UTF-8."""
+    return text.encode("utf-8", "replace").decode("utf-8") if not text.isascii() else text
 
 
 def _text(place: str, row: Mapping[str, Any]) -> tuple[str, tuple[Utterance, ...]]:
@@ -322,7 +327,7 @@ def _text(place: str, row: Mapping[str, Any]) -> tuple[str, tuple[Utterance, ...
             raise HistoryError(
                 f"{place}, field 'messages': is not a list of objects with 'role' and 'content'"
             )
-        text, utterances = turn_text((m["role"], m["content"].strip()) for m in messages)
+        text, utterances = turn_text((m["role"], _whole(m["content"]).strip()) for m in messages)
         if not any(m["content"].strip() for m in messages):
             raise HistoryError(f"{place}, field 'messages': every content is empty")
         return text, utterances

@@ -16,6 +16,7 @@ from memsteer.programs.answers import (
     infer_answer_type,
     is_abstention,
     normalise,
+    says,
 )
 
 TODAY = date(2024, 5, 5)  # a Sunday
@@ -358,6 +359,22 @@ def test_infer_answer_type(text: str, kind: AnswerType) -> None:
 )
 def test_fold(text: str, folded: str) -> None:
     assert fold(text) == folded
+
+
+@pytest.mark.parametrize(
+    ("text", "part", "expected"),
+    [
+        ("The Maple & Thyme Café is shut", "maple and thyme cafe", True),
+        ("Berliner", "Berlin", False),
+        ("彼は東京に住む", "東京", True),
+        ("彼は東京に住む", "京に住", True),
+        ("anything", "", False),
+        ("anything", "...", False),
+        ("", "anything", False),
+    ],
+)
+def test_says(text: str, part: str, expected: bool) -> None:
+    assert says(text, part) is expected
 
 
 def test_normalised_values() -> None:

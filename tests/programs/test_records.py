@@ -143,6 +143,19 @@ def test_jsonl_round_trip(tmp_path: Path, text: str) -> None:
     assert after["t1"].time == datetime(2024, 5, 4, 8, 15, 30)
 
 
+def test_half_an_emoji_is_replaced(tmp_path: Path) -> None:
+    path = tmp_path / "h.jsonl"
+    rows = [
+        {"id": "a", "text": "Wow \ud83d"},
+        {"id": "b", "messages": [{"role": "user", "content": "\ude00 🎉"}]},
+    ]
+    path.write_text("\n".join(map(json.dumps, rows)))
+    held = History.from_jsonl(path)
+    assert (held["a"].text, held["b"].text) == ("Wow ?", "User: ? 🎉")
+    held.to_jsonl(path)
+    assert History.from_jsonl(path) == held
+
+
 def test_a_byte_order_mark_is_no_fault(tmp_path: Path) -> None:
     (tmp_path / "h.jsonl").write_text('{"id": "a", "text": "x"}', encoding="utf-8-sig")
     assert History.from_jsonl(tmp_path / "h.jsonl").records == (note("a", "x"),)
