@@ -197,6 +197,24 @@ def test_a_cross_encoder_that_is_not_there_is_named() -> None:
         CrossEncoderReranker("no/such-model").scores("q", DIARY.records)
 
 
+def test_a_cross_encoder_scores_each_pair_once() -> None:
+    class Lengthy:
+        def __init__(self) -> None:
+            self.pairs: list[tuple[str, str]] = []
+
+        def predict(self, pairs: list[tuple[str, str]]) -> list[float]:
+            self.pairs += pairs
+            return [len(text) for _, text in pairs]
+
+    reranker = CrossEncoderReranker()
+    model = Lengthy()
+    reranker.__dict__["_model"] = model
+    a, b, c = DIARY.records[:3]
+    assert reranker.scores("q", [a, b]) == [len(a.text), len(b.text)]
+    assert reranker.scores("q", [c, a]) == [len(c.text), len(a.text)]
+    assert model.pairs == [("q", a.text), ("q", b.text), ("q", c.text)]
+
+
 def test_written_memories_are_searched_where_the_design_says_so() -> None:
     design = BASE_BM25.changed({"store.write": "policy"})
     with pytest.raises(DesignError, match="needs written memories"):
