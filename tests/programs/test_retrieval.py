@@ -22,6 +22,7 @@ from memsteer.programs.retrieval import (
     _Layout,
     _reciprocal_ranks,
     _scale,
+    _time_bonus,
 )
 
 DIARY = history(
@@ -137,8 +138,11 @@ def test_dates_of_the_question_lift_their_records() -> None:
     assert rank(design, "zebra on May 3rd")[0] == "c"
     assert rank(design, "zebra yesterday")[0] == "a"  # nobody says what today is
     assert rank(design, Query("zebra yesterday", datetime(2024, 5, 21)))[0] == "d"
-    # A range counts half: 0.25 for all of May, against which a match of words (1) stands.
-    assert rank(design, "the boat in May")[0] == "c"
+    # A range counts half of a day: 0.25 for all of May, and 0.5 for the 3rd.
+    bonus = _time_bonus(DIARY, design.retrieval, Query("in early May"))
+    assert bonus == pytest.approx([0.25, 0.25, 0.25, 0, 0])
+    bonus = _time_bonus(DIARY, design.retrieval, Query("on May 3 or in May"))
+    assert bonus == pytest.approx([0, 0, 0.5, 0, 0])  # a named day says which part of May
 
 
 def test_recency_halves_by_its_half_life() -> None:
