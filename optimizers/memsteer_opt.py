@@ -307,9 +307,7 @@ class MemSteerOpt(Teleprompter):  # type: ignore[misc]
         ]
         return [p if isinstance(m, Failure) else m for m, p in zip(made, plain, strict=True)]
 
-    def _evaluate(
-        self, program: MemoryProgram, examples: Sequence[dspy.Example]
-    ) -> list[Outcome]:
+    def _evaluate(self, program: MemoryProgram, examples: Sequence[dspy.Example]) -> list[Outcome]:
         return evaluate(program, examples, metric=self.metric, num_threads=self.num_threads)
 
     def _record(self, run: _Run, proposed: Proposed) -> None:

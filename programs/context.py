@@ -29,6 +29,15 @@ class Excerpt:
     def __str__(self) -> str:
         return f"{self.header}\n{self.body}"
 
+    @property
+    def tokens(self) -> int:
+        """Tokens of header, spans and the signs that join them."""
+        whole = len(self.spans) == 1 and self.spans[0].end - self.spans[0].start == len(
+            self.record.text
+        )
+        body = self.record.tokens if whole else count_tokens(self.body)
+        return count_tokens(self.header) + body
+
 
 @dataclass(frozen=True)
 class Context:
@@ -95,12 +104,12 @@ def build_context(
                 continue
             seen.append(bag)
         excerpt = _excerpt(design, question, record)
-        cost = count_tokens(str(excerpt))
+        cost = excerpt.tokens
         if cost > room:
             cut = _cut(excerpt, room)
-            if cut is None or count_tokens(str(cut)) > room:
+            if cut is None or cut.tokens > room:
                 continue
-            excerpt, cost = cut, count_tokens(str(cut))
+            excerpt, cost = cut, cut.tokens
         chosen[record_id] = excerpt
         rank[record_id] = len(rank)
         used += cost

@@ -48,6 +48,11 @@ class StoreDesign(_Part):
     stem: bool = Field(False, description="reduce words to their stems in the lexical index")
     window: int = _knob(3, 2, 8, "records in a window", "store.window_unit")
 
+    @cached_property
+    def key(self) -> str:
+        """Canonical JSON: equal store designs share their indexes."""
+        return self.model_dump_json()
+
 
 class RetrievalDesign(_Part):
     """How stored units are found. Every channel is scaled to at most 1 before it is weighted."""

@@ -256,9 +256,7 @@ class SupervisionBuilder(dspy.Module):  # type: ignore[misc]
         )
 
     def _recover(self, bundle: Bundle, plan: AnswerPlan, question: str) -> Fault | None:
-        found = self.blind_recoverer(
-            bundle=bundle, question=question, answer_type=plan.answer_type
-        )
+        found = self.blind_recoverer(bundle=bundle, question=question, answer_type=plan.answer_type)
         verdict = compare(str(found.answer), plan.answer, plan.answer_type)
         if not verdict.correct:
             reason = "recovery_abstained" if verdict.outcome == "abstained" else "another_answer"

@@ -156,9 +156,7 @@ def _question_word(plan: AnswerPlan) -> str:
     return _ASKS.get(plan.answer_type, "what")
 
 
-def _link(
-    lead: SupportingFact, target: SupportingFact, records: Mapping[str, SourceRecord]
-) -> str:
+def _link(lead: SupportingFact, target: SupportingFact, records: Mapping[str, SourceRecord]) -> str:
     """How a lead stands to the target: said in the same turn, the same day, before or after."""
     a, b = records[lead.citation.record_id], records[target.citation.record_id]
     if a.record_id == b.record_id:
@@ -171,9 +169,7 @@ def _link(
     return "together with how "
 
 
-def _when(
-    plan: AnswerPlan, target: SupportingFact, records: Mapping[str, SourceRecord]
-) -> str:
+def _when(plan: AnswerPlan, target: SupportingFact, records: Mapping[str, SourceRecord]) -> str:
     """In three of ten questions the month, in one of ten the day, of a dated target."""
     time = records[target.citation.record_id].time
     chance = draw("when", target.citation.quote) % 10
