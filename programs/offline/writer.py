@@ -147,7 +147,7 @@ def _other(word: str, context: str, hidden: set[str]) -> str:
     if len(word) < 3 or draw("other", word, context) % 3 == 0:
         return word
     near = [w for w in near_words(word) if w not in hidden]
-    return pick(near[:3], "near", word, context) if near else word
+    return pick(near[:2], "near", word, context) if near else word
 
 
 def _question_word(plan: AnswerPlan) -> str:
@@ -170,10 +170,10 @@ def _link(lead: SupportingFact, target: SupportingFact, records: Mapping[str, So
 
 
 def _when(plan: AnswerPlan, target: SupportingFact, records: Mapping[str, SourceRecord]) -> str:
-    """In three of ten questions the month, in one of ten the day, of a dated target."""
+    """In four of ten questions the month, in two of ten the day, of a dated target."""
     time = records[target.citation.record_id].time
     chance = draw("when", target.citation.quote) % 10
-    if not time or plan.answer_type == "date" or chance > 3:
+    if not time or plan.answer_type == "date" or chance > 5:
         return ""
     month = MONTHS[int(time[5:7]) - 1].capitalize()
-    return f"on {month} {int(time[8:10])}, " if chance == 3 else f"in {month}, "
+    return f"on {month} {int(time[8:10])}, " if chance > 3 else f"in {month}, "
