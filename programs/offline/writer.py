@@ -143,8 +143,8 @@ def _said(word: str, quote: str, hidden: set[str], fact: SupportingFact) -> str:
 
 
 def _other(word: str, context: str, hidden: set[str]) -> str:
-    """The word, or for two of three a near one."""
-    if len(word) < 3 or draw("other", word, context) % 3 == 0:
+    """The word, or for four of five a near one."""
+    if len(word) < 3 or draw("other", word, context) % 5 == 0:
         return word
     near = [w for w in near_words(word) if w not in hidden]
     return pick(near[:2], "near", word, context) if near else word
