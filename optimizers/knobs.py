@@ -43,6 +43,7 @@ def make_screen(
     def screen(design: MemoryDesign) -> float:
         if design.key not in known:
             scratch.memory_design.value = design
+            scratch.index.prepare(queries, design.retrieval)
             known[design.key] = sum(map(_one, examples, queries)) / len(examples)
         return known[design.key]
 

@@ -2,9 +2,9 @@
 
 A round: the proposer sees the current design and a sample of its diagnosed failures on the
 training set, and proposes structural revisions. Each valid one is tuned by Optuna on free
-evidence screening; so is the union of those that gained. The few best are answered on the
-validation set, and the best is accepted only if its accuracy there is higher than the current
-design's. An accepted design is diagnosed anew, and the next round begins.
+evidence screening; those that gain are stacked, one by one, while the stack gains. The few best
+are answered on the validation set, and the best is accepted only if its accuracy there is higher
+than the current design's. An accepted design is diagnosed anew, and the next round begins.
 """
 
 import random
@@ -16,7 +16,7 @@ import dspy
 from dspy.teleprompt import Teleprompter
 
 from memsteer.optimizers.diagnosis import Feedback, count_failures, sample_cases
-from memsteer.optimizers.knobs import Screened, make_screen, tune
+from memsteer.optimizers.knobs import Screen, Screened, make_screen, tune
 from memsteer.optimizers.outcomes import (
     Metric,
     Outcome,
@@ -39,7 +39,9 @@ Journal = Callable[[str, dict[str, Any]], None]
 
 @dataclass(frozen=True)
 class Proposed:
-    """A proposal and its fate: refused, not screened in, not better, or accepted."""
+    """A proposal and its fate: refused, no gain in screening, gained but another gained more, not
+    better on validation, or accepted.
+    """
 
     round: int
     rationale: str
@@ -211,22 +213,47 @@ class MemSteerOpt(Teleprompter):
             return None
         screen = self._screen(run, valid)
         held = run.steps[-1].screen
-        screened = [
-            (p, tune(d, screen, trials=self.trials, seed=self.seed + number)) for p, d in valid
-        ]
-        gained = [p for p, s in screened if s.score > held]
-        if len(gained) > 1:
-            union = _union(gained)
-            design = read_proposal(_as_proposal(union), run.program.design)
-            tuned = tune(design, screen, trials=self.trials, seed=self.seed + number)
-            screened.append((replace(union, round=number), tuned))
+        screened = [(p, self._tune(d, screen, number)) for p, d in valid]
         screened.sort(key=lambda pair: -pair[1].score)
-        finalists = [pair for pair in screened if pair[1].score >= held][: self.finalists]
-        for proposed, tuned in screened:
-            if (proposed, tuned) not in finalists:
-                fate = "not screened in"
+        stack = self._stack([pair for pair in screened if pair[1].score > held], screen, number)
+        contenders = ([stack] if stack else []) + screened
+        finalists = [pair for pair in contenders if pair[1].score >= held][: self.finalists]
+        for proposed, tuned in contenders:
+            if not any(proposed is finalist for finalist, _ in finalists):
+                fate = (
+                    "gained, another gained more" if tuned.score > held else "no gain in screening"
+                )
                 self._record(run, replace(proposed, screen=tuned.score, fate=fate))
         return self._validate(run, number, finalists)
+
+    def _tune(self, design: MemoryDesign, screen: Screen, number: int) -> Screened:
+        return tune(design, screen, trials=self.trials, seed=self.seed + number)
+
+    def _stack(
+        self, gained: Sequence[tuple[Proposed, Screened]], screen: Screen, number: int
+    ) -> tuple[Proposed, Screened] | None:
+        """The best proposal with each other one that adds to it, tuned as one design.
+
+        None where no second proposal adds anything.
+        """
+        if not gained:
+            return None
+        first, held = gained[0]
+        changes = dict(first.changes)
+        for proposed, _ in gained[1:]:
+            fresh = tuple((p, v) for p, v in proposed.changes if p not in changes)
+            try:
+                design = read_proposal(_as_proposal(replace(proposed, changes=fresh)), held.design)
+            except DesignError:  # nothing left of it beside what is stacked already
+                continue
+            tuned = self._tune(design, screen, number)
+            if tuned.score > held.score:
+                held = tuned
+                changes.update(fresh)
+        if len(changes) == len(first.changes):
+            return None
+        rationale = "The proposals that gained, stacked."
+        return Proposed(number, rationale, tuple(changes.items()), ""), held
 
     def _propose(
         self, run: _Run, number: int, rng: random.Random
@@ -292,9 +319,7 @@ class MemSteerOpt(Teleprompter):
         self._hold(run, number, best[1].score)
         return True
 
-    def _screen(
-        self, run: _Run, valid: Sequence[tuple[Proposed, MemoryDesign]] = ()
-    ) -> Callable[[MemoryDesign], float]:
+    def _screen(self, run: _Run, valid: Sequence[tuple[Proposed, MemoryDesign]] = ()) -> Screen:
         """The screen, with the searches that the designs need asked for once."""
         designs = [run.program.design, *(design for _, design in valid)]
         needed = {
@@ -331,15 +356,6 @@ class MemSteerOpt(Teleprompter):
 
 def _row(step: Step) -> dict[str, Any]:
     return {**asdict(step), "design": step.design.model_dump()}
-
-
-def _union(gained: Sequence[Proposed]) -> Proposed:
-    """All changes of several proposals as one; the first to set a field wins."""
-    changes: dict[str, str] = {}
-    for proposed in gained:
-        for path, value in proposed.changes:
-            changes.setdefault(path, value)
-    return Proposed(0, "Union of the proposals that gained.", tuple(changes.items()), "")
 
 
 def _as_proposal(proposed: Proposed) -> DesignProposal:

@@ -107,13 +107,29 @@ def evaluate(
     outcomes: list[Outcome] = []
     for start in range(0, len(examples), wave):
         part = examples[start : start + wave]
-        searches = queries[start : start + wave] if queries else [None] * len(part)
+        searches = (
+            queries[start : start + wave] if queries else _searches(program, part, num_threads)
+        )
         results = run_parallel(run, list(zip(part, searches, strict=True)), num_threads)
         for example, result in zip(part, results, strict=True):
             outcomes.append(_failed(example, result) if isinstance(result, Failure) else result)
         if progress:
             progress(len(outcomes), len(examples))
     return outcomes
+
+
+def _searches(
+    program: MemoryProgram, examples: Sequence[dspy.Example], num_threads: int | None
+) -> list[Query | None]:
+    """The examples' searches, embedded together; None where the LM gave none: `run` asks again."""
+
+    def make(example: dspy.Example) -> Query:
+        return program.make_query(example.question, example.get("question_time", ""))
+
+    made = run_parallel(make, [(e,) for e in examples], num_threads)
+    searches = [None if isinstance(m, Failure) else m for m in made]
+    program.index.prepare([s for s in searches if s], program.design.retrieval)
+    return searches
 
 
 def _head(example: dspy.Example) -> dict[str, Any]:

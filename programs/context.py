@@ -29,6 +29,15 @@ class Excerpt:
     def __str__(self) -> str:
         return f"{self.header}\n{self.body}"
 
+    @property
+    def tokens(self) -> int:
+        """Tokens of header, spans and the signs that join them."""
+        whole = len(self.spans) == 1 and self.spans[0].end - self.spans[0].start == len(
+            self.record.text
+        )
+        body = self.record.tokens if whole else count_tokens(self.body)
+        return count_tokens(self.header) + body
+
 
 @dataclass(frozen=True)
 class Context:
@@ -92,12 +101,12 @@ def build_context(
         if any(len(bag & s) >= _SAME_TEXT * len(bag | s) for s in seen if s or bag):
             continue
         excerpt = _excerpt(design, question, record)
-        cost = count_tokens(str(excerpt))
+        cost = excerpt.tokens
         if cost > room:
             cut = _cut(excerpt, room)
-            if cut is None or count_tokens(str(cut)) > room:
+            if cut is None or cut.tokens > room:
                 continue
-            excerpt, cost = cut, count_tokens(str(cut))
+            excerpt, cost = cut, cut.tokens
         chosen[record_id] = excerpt
         seen += [bag] if design.deduplicate else []
         used += cost

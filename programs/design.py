@@ -53,6 +53,11 @@ class StoreDesign(_Part):
     )
     window: int = _knob(3, 2, 8, "records in a window", "store.window_unit")
 
+    @cached_property
+    def key(self) -> str:
+        """Canonical JSON: equal store designs share their indexes."""
+        return self.model_dump_json()
+
 
 class RetrievalDesign(_Part):
     """How stored units are found. Every channel is scaled to at most 1 before it is weighted."""

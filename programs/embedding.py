@@ -78,7 +78,6 @@ class SentenceTransformerEmbedder:
         self.name = name
         self.max_tokens = max_tokens
         self._cache_dir = cache_dir
-        self._single: dict[str, Matrix] = {}
         self._lock = threading.Lock()
 
     def __deepcopy__(self, memo: dict[int, Any]) -> "SentenceTransformerEmbedder":
@@ -88,8 +87,6 @@ class SentenceTransformerEmbedder:
         return type(self), (self.name, self._cache_dir, self.max_tokens)
 
     def encode(self, texts: Sequence[str]) -> Matrix:
-        if len(texts) == 1:
-            return self._encode_single(texts[0])
         if not texts:
             return np.zeros((0, 0), dtype=np.float32)
         digest = hashlib.sha256(f"{self.name} {self.max_tokens}".encode())
@@ -106,12 +103,6 @@ class SentenceTransformerEmbedder:
             np.save(partial, vectors)
             partial.replace(path)  # whole or not at all: a killed run leaves no half matrix
         return vectors
-
-    def _encode_single(self, text: str) -> Matrix:
-        with self._lock:
-            if text not in self._single:
-                self._single[text] = self._run([text])
-            return self._single[text]
 
     def _run(self, texts: Sequence[str]) -> Matrix:
         vectors = _load_model(self.name, self.max_tokens).encode(

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from datetime import datetime
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Any, Protocol, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +18,7 @@ from memsteer.programs.dates import mentioned_dates
 from memsteer.programs.design import DesignError, RetrievalDesign, StoreDesign
 from memsteer.programs.embedding import Embedder, SentenceTransformerEmbedder, default_cache_dir
 from memsteer.programs.records import History, Record
-from memsteer.programs.stores import Scores, Store
+from memsteer.programs.stores import DenseField, LexicalField, Scores, Store
 
 # Channel by the design field that weighs it.
 CHANNELS = {
@@ -97,6 +97,8 @@ class MemoryIndex:
     def __post_init__(self) -> None:
         self._stores: dict[str, Store] = {}
         self._scaled: dict[tuple[str, str, str, bool], Scores] = {}
+        self._vectors: dict[str, NDArray[np.float32]] = {}
+        self._dates: dict[tuple[str, str, datetime | None], Scores] = {}
         self._lock = threading.RLock()
 
     def __deepcopy__(self, memo: dict[int, Any]) -> "MemoryIndex":
@@ -116,7 +118,7 @@ class MemoryIndex:
         return self.written
 
     def store(self, design: StoreDesign) -> Store:
-        key = design.model_dump_json()
+        key = design.key
         with self._lock:
             if key not in self._stores:
                 self._stores[key] = Store(self.corpus(design), design, self.embedder)
@@ -124,12 +126,57 @@ class MemoryIndex:
 
     def channel(self, store: StoreDesign, channel: str, query: str, *, rrf: bool = False) -> Scores:
         """(n_records,) scores of one channel for one query, scaled to 0..1 and kept."""
-        key = (store.model_dump_json(), channel, query, rrf)
+        key = (store.key, channel, query, rrf)
         with self._lock:
             if key not in self._scaled:
-                raw = self.store(store).scores(channel, query)
+                if channel in _DENSE:
+                    vector = self._vector(query)
+                    raw = self.store(store).dense_scores(cast(DenseField, channel), vector)
+                else:
+                    raw = self.store(store).lexical_scores(cast(LexicalField, channel), query)
                 self._scaled[key] = _reciprocal_ranks(raw) if rrf else _scale(raw)
             return self._scaled[key]
+
+    def prepare(self, queries: Sequence[Query], retrieval: RetrievalDesign) -> None:
+        """Embed what `queries` search for under `retrieval` at once: far cheaper than singly."""
+        if not any(getattr(retrieval, name) for name, c in CHANNELS.items() if c in _DENSE) and (
+            retrieval.reranker != "sentence"
+        ):
+            return
+        texts = [
+            text
+            for q in queries
+            for text in (
+                q.question,
+                *q.rewrites[: retrieval.rewrites],
+                *q.hypotheticals[: retrieval.hyde],
+            )
+        ]
+        with self._lock:
+            missing = list(dict.fromkeys(t for t in texts if t not in self._vectors))
+            if missing:
+                vectors = self.embedder.encode(missing)
+                self._vectors.update(zip(missing, vectors, strict=True))
+
+    def _vector(self, query: str) -> NDArray[np.float32]:
+        if query not in self._vectors:
+            self._vectors[query] = self.embedder.encode([query])[0]
+        return self._vectors[query]
+
+    def date_hits(self, store: StoreDesign, query: Query) -> Scores:
+        """(n_records,) 1 for a record of a day that the question names, 0.5 for one of a month."""
+        key = (store.write, query.question, query.time)
+        with self._lock:
+            if key not in self._dates:
+                ranges = mentioned_dates(query.question, query.time)
+                hits = [
+                    max(((1.0 if r.exact else 0.5) * r.contains(t) for r in ranges), default=0.0)
+                    if (t := record.time)
+                    else 0.0
+                    for record in self.corpus(store)
+                ]
+                self._dates[key] = np.array(hits, dtype=np.float32)
+            return self._dates[key]
 
     @cached_property
     def _raw_layout(self) -> "_Layout":
@@ -147,7 +194,10 @@ class MemoryIndex:
         history = self.corpus(store)
         layout = self.layout(store)
         scores = self._fused(store, retrieval, query)
-        scores = scores + _time_bonus(history, retrieval, query)
+        if retrieval.date_weight:
+            scores = scores + retrieval.date_weight * self.date_hits(store, query)
+        if retrieval.recency_weight:
+            scores = scores + retrieval.recency_weight * layout.recency(query, retrieval)
         scores = layout.spread(scores, retrieval)
         if retrieval.reranker != "none":
             scores = self._reranked(scores, store, retrieval, query)
@@ -159,20 +209,19 @@ class MemoryIndex:
         rewrites = query.rewrites[: retrieval.rewrites]
         passages = query.hypotheticals[: retrieval.hyde]
         total = np.zeros(len(self.corpus(store)), dtype=np.float32)
-        weights = 0.0
+        weights = sum(getattr(retrieval, name) for name in CHANNELS)
         for name, channel in CHANNELS.items():
             weight = getattr(retrieval, name)
             if not weight:
                 continue
-            weights += weight
             searches = [(query.question, 1.0)]
             searches += [(q, retrieval.rewrite_weight / len(rewrites)) for q in rewrites]
             if channel in _DENSE:  # HyDE is a way to embed (Gao et al. 2022), not to match words
                 searches += [(p, retrieval.hyde_weight / len(passages)) for p in passages]
-            share = weight / sum(w for _, w in searches)
+            share = weight / weights / sum(w for _, w in searches)
             for text, part in searches:
                 total += (share * part) * self.channel(store, channel, text, rrf=rrf)
-        return total / weights if weights else total
+        return total
 
     def _reranked(
         self, scores: Scores, store: StoreDesign, retrieval: RetrievalDesign, query: Query
@@ -198,6 +247,7 @@ class MemoryIndex:
 class _Layout:
     """Where the records of a history stand: neighbours in a group, groups, links; as arrays."""
 
+    days: NDArray[np.float64]  # since the epoch; NaN where a record has no time
     before: NDArray[np.intp]
     after: NDArray[np.intp]
     group: NDArray[np.intp]
@@ -216,7 +266,24 @@ class _Layout:
         linked = tuple(
             tuple(history.index[other] for other in links.get(r.id, ())) for r in history
         )
-        return cls(before, after, group, linked)
+        days = [
+            (r.time - datetime(1970, 1, 1)).total_seconds() / 86400 if r.time else np.nan
+            for r in history
+        ]
+        return cls(np.array(days), before, after, group, linked)
+
+    def recency(self, query: Query, retrieval: RetrievalDesign) -> Scores | float:
+        """(n_records,) 0.5 ** (age / half-life), 0 without a time; "now" is the question's time."""
+        known = self.days[~np.isnan(self.days)]
+        if not len(known):
+            return 0.0
+        now = (
+            (query.time - datetime(1970, 1, 1)).total_seconds() / 86400
+            if query.time
+            else known.max()
+        )
+        decay = 0.5 ** (np.abs(now - self.days) / retrieval.recency_days)
+        return np.nan_to_num(decay).astype(np.float32)
 
     def spread(self, scores: Scores, retrieval: RetrievalDesign) -> Scores:
         """`scores` plus what neighbours, group and linked records pass on."""
@@ -254,27 +321,3 @@ def _reciprocal_ranks(raw: Scores) -> Scores:
     out[order] = (_RRF_C + 1) / (_RRF_C + 1 + np.arange(len(raw), dtype=np.float32))
     out[raw <= 0] = 0.0
     return out
-
-
-def _time_bonus(history: History, retrieval: RetrievalDesign, query: Query) -> Scores | float:
-    bonus: Scores | float = 0.0
-    if retrieval.date_weight:
-        ranges = mentioned_dates(query.question, query.time)
-        if ranges:
-            hits = [
-                max((1.0 if r.exact else 0.5) * r.contains(record.time) for r in ranges)
-                if record.time
-                else 0.0
-                for record in history
-            ]
-            bonus = bonus + retrieval.date_weight * np.array(hits, dtype=np.float32)
-    if retrieval.recency_weight:
-        times = [r.time for r in history if r.time]
-        now = query.time or max(times, default=None)
-        if now:
-            ages = [
-                abs((now - r.time).total_seconds()) / 86400 if r.time else np.inf for r in history
-            ]
-            decay = 0.5 ** (np.array(ages) / retrieval.recency_days)
-            bonus = bonus + retrieval.recency_weight * decay.astype(np.float32)
-    return bonus

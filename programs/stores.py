@@ -8,7 +8,7 @@ import threading
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 import bm25s
 import numpy as np
@@ -152,10 +152,15 @@ class Store:
         array = np.array(pairs, dtype=np.intp)
         return array[:, 0], array[:, 1]
 
-    def scores(self, channel: str, query: str) -> Scores:
-        """(n_records,) raw scores of one channel: a record scores as its best unit does."""
-        if channel in get_args(DenseField):
-            return self._dense_scores(channel, query)
+    def dense_scores(self, channel: DenseField, query_vector: NDArray[np.float32]) -> Scores:
+        """(n_records,) cosines: a record scores as its best unit (or sentence) does."""
+        if channel not in self._dense:
+            self._dense[channel] = self._embed(channel)
+        vectors, records = self._dense[channel]
+        return _best(vectors @ query_vector, records, len(self.history))
+
+    def lexical_scores(self, channel: LexicalField, query: str) -> Scores:
+        """(n_records,) BM25 scores: a record scores as its best unit does."""
         bm25 = self._lexical_index(channel)
         terms = index_words(query, self.design.stem)
         unit_scores = np.zeros(len(self.units), dtype=np.float32)
@@ -175,13 +180,6 @@ class Store:
                 bm25.index(corpus, show_progress=False)
             self._lexical[field] = bm25
         return self._lexical[field]
-
-    def _dense_scores(self, channel: str, query: str) -> Scores:
-        if channel not in self._dense:
-            self._dense[channel] = self._embed(channel)
-        vectors, records = self._dense[channel]
-        cosine = vectors @ self._embedder.encode([query])[0]
-        return _best(cosine, records, len(self.history))
 
     def _embed(self, channel: str) -> tuple[NDArray[np.float32], NDArray[np.intp]]:
         if channel == "sentence":  # what the person said, sentence by sentence, whatever the unit

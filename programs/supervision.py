@@ -7,7 +7,7 @@ folder, each item and each rejection is a line on disk as soon as it is decided.
 import json
 import random
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
@@ -148,6 +148,7 @@ class SupervisionBuilder(dspy.Module):
         questions: how many items to accept; stops earlier when bundles run out.
         attempts: bundles tried at most, as a multiple of `questions`.
         budget_tokens: the size of a bundle.
+        hops: steps of a bundle's path, taken in turn; 0 is a single record.
         val_share: share of the items that validate.
         seed: decides bundles and split.
         num_threads: LM calls at once; None takes `dspy.settings.num_threads`.
@@ -159,6 +160,7 @@ class SupervisionBuilder(dspy.Module):
         *,
         attempts: float = 4.0,
         budget_tokens: int = 1500,
+        hops: Sequence[int] = (0, 1, 2),
         val_share: float = 0.5,
         seed: int = 0,
         num_threads: int | None = None,
@@ -169,6 +171,7 @@ class SupervisionBuilder(dspy.Module):
         self.questions = questions
         self.attempts = attempts
         self.budget_tokens = budget_tokens
+        self.hops = tuple(hops)
         self.val_share = val_share
         self.seed = seed
         self.num_threads = num_threads
@@ -220,6 +223,7 @@ class SupervisionBuilder(dspy.Module):
             build_graph(history),
             count=round(self.questions * self.attempts),
             budget_tokens=self.budget_tokens,
+            hops=self.hops,
             seed=self.seed,
         )
 

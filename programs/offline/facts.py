@@ -106,7 +106,7 @@ def _is_name(text: str, start: int, name: str) -> bool:
     parts = [p.casefold().replace("’", "'").strip("'.") for p in name.split()]
     if parts[0] in STOPWORDS or parts[-1] in STOPWORDS or len(name) < 3 or "'" in parts[-1]:
         return False
-    opens = start == 0 or text[:start].rstrip(" *_#>-–—•0123456789.(\"“")[-1:] in ("", ":", "!", "?")
+    opens = start == 0 or text[:start].rstrip(' *_#>-–—•0123456789.("“')[-1:] in ("", ":", "!", "?")
     return " " in name if opens else True
 
 

