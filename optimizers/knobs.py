@@ -70,7 +70,7 @@ def tune(design: MemoryDesign, screen: Screen, *, trials: int, seed: int) -> Scr
     with _quiet():
         study = optuna.create_study(
             direction="maximize",
-            sampler=TPESampler(seed=seed, multivariate=True, warn_independent_sampling=False),
+            sampler=TPESampler(seed=seed, multivariate=True),
         )
         study.enqueue_trial({k.path: design.flat[k.path] for k in knobs})
         for _ in range(trials):
