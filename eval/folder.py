@@ -49,8 +49,14 @@ def prepare(config: RunConfig, digests: Mapping[str, str]) -> Path:
     return folder
 
 
-def write_config(folder: Path, config: RunConfig, digests: Mapping[str, str]) -> None:
-    """Note which run the folder holds; to be called once its ledger is ours."""
+def begin(folder: Path, config: RunConfig, digests: Mapping[str, str]) -> None:
+    """Note which run the folder holds, and drop what an earlier start left but for its calls.
+
+    To be called once the ledger is ours.
+    """
+    for name in FILES:
+        if name not in ("calls.jsonl", "config.json"):
+            (folder / name).unlink(missing_ok=True)
     row = {**config.model_dump(exclude={"fresh"}), "digests": dict(digests)}
     write_json(folder / "config.json", row)
 

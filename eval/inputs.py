@@ -1,4 +1,4 @@
-"""What a run reads: history and questions, supervision made earlier, a design; and their digests."""
+"""What a run reads: history and questions, earlier supervision, a design; and their digests."""
 
 import hashlib
 import json

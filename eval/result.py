@@ -38,6 +38,7 @@ class Findings:
     scored_on: ScoredOn = "nothing"
     trained_on: tuple[str, ...] = ()
 
+
 @dataclass(frozen=True)
 class RunResult:
     """A run with what it found and what it used."""
@@ -106,7 +107,10 @@ class RunResult:
     def _supervision(self) -> dict[str, Any] | None:
         if self.found.supervision is None:
             return None
-        return {"accepted": len(self.found.supervision.items), "rejected": self.found.supervision.reasons}
+        return {
+            "accepted": len(self.found.supervision.items),
+            "rejected": self.found.supervision.reasons,
+        }
 
 
 def _usage(usage: Usage) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from pathlib import Path
 import dspy
 
 from memsteer.eval.config import ConfigError, RunConfig
-from memsteer.eval.folder import Journal, prepare, write_config, write_json, write_outcomes
+from memsteer.eval.folder import Journal, begin, prepare, write_json, write_outcomes
 from memsteer.eval.inputs import digests, load_design, load_source, split_official
 from memsteer.eval.models import Models, is_offline
 from memsteer.eval.progress import Reporter, Silent
@@ -48,7 +48,7 @@ def run(
     folder = prepare(config, inputs)
     with Ledger(folder / "calls.jsonl", Budget(config.budget_calls, config.budget_usd)) as ledger:
         models = Models.of(config, ledger)
-        write_config(folder, config, inputs)
+        begin(folder, config, inputs)
         reporter.watch(lambda: ledger.usage)
         journal = Journal(folder / "journal.jsonl")
         work = Work(config, benchmark, folder, ledger, models, reporter, journal, embedder)
@@ -70,9 +70,7 @@ def run(
     return result
 
 
-def _do(
-    work: Work, training: Sequence[dspy.Example], official: Sequence[dspy.Example]
-) -> Findings:
+def _do(work: Work, training: Sequence[dspy.Example], official: Sequence[dspy.Example]) -> Findings:
     """The stages that the command asks for."""
     config = work.config
     if config.command == "evaluate":
