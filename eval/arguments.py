@@ -18,6 +18,8 @@ _ABOUT = {
     "evaluate": "score Base-BM25 and a design on official questions",
     "run": "supervise, optimise and evaluate",
 }
+# Small enough for a demonstration of a minute.
+_DEMO = {"questions": 60, "rounds": 2, "trials": 8}
 
 
 class UsageError(ConfigError):
@@ -35,8 +37,11 @@ def read_arguments(
     """The configuration, and whether JSON is wanted. Raises `UsageError`."""
     options = _parser().parse_args(argv)
     lm = options.lm or environment.get("MEMSTEER_LM") or ""
-    if not lm and options.command == "demo":
-        lm = "extractive"
+    if options.command == "demo":
+        lm = lm or "extractive"
+        for name, value in _DEMO.items():
+            if getattr(options, name) is None:
+                setattr(options, name, value)
     if not lm:
         raise UsageError(f"no model: give --lm NAME or set MEMSTEER_LM; NAME is {_MODELS}")
     values = {

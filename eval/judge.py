@@ -7,7 +7,7 @@ from memsteer.programs.answers import Verdict
 from memsteer.signatures.memory import JudgeAnswer
 
 
-class Judge(dspy.Module):  # type: ignore[misc]
+class Judge(dspy.Module):
     """A metric for `evaluate` and `MemSteerOpt`; swap its model by `set_lm`.
 
     The typed comparison comes first: what it finds correct or abstained costs no call.

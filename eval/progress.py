@@ -6,6 +6,8 @@ import time
 from collections.abc import Callable
 from typing import Any, Protocol, Self, TextIO
 
+_STILL_ALIVE = 30.0  # seconds after which a line is repeated though nothing moved
+
 
 class Meterlike(Protocol):
     """What the progress line shows of a usage."""
@@ -53,7 +55,7 @@ class StreamReporter:
         self._every = every if every is not None else 0.3 if self._live else 5.0
         self._usage: Callable[[], Meterlike] | None = None
         self._stage = self._items = self._shown = ""
-        self._started = time.monotonic()
+        self._started = self._at = time.monotonic()
         self._lock = threading.Lock()
         self._ended = threading.Event()
         self._thread = threading.Thread(target=self._tick, daemon=True)
@@ -88,13 +90,16 @@ class StreamReporter:
     def _tick(self) -> None:
         while not self._ended.wait(self._every):
             line = self._line()  # outside the lock: the ledger has its own
+            now = time.monotonic()
             with self._lock:
-                if not self._stage or line == self._shown:
+                if not self._stage:
+                    continue
+                if not self._live and line == self._shown and now - self._at < _STILL_ALIVE:
                     continue
                 self._wipe()
-                self._stream.write(line if self._live else line + "\n")
+                self._stream.write(line + self._clock() + ("" if self._live else "\n"))
                 self._stream.flush()
-                self._shown = line
+                self._shown, self._at = line, now
 
     def _line(self) -> str:
         parts = [self._items] if self._items else []
@@ -102,8 +107,11 @@ class StreamReporter:
             usage: Any = self._usage()
             parts.append(f"{usage.calls} calls")
             parts.append("cost unknown" if usage.usd is None else f"{usage.usd:.2f} USD")
+        return f"{self._stage}: {', '.join(parts)}"
+
+    def _clock(self) -> str:
         seconds = int(time.monotonic() - self._started)
-        return f"{self._stage}: {', '.join(parts)} [{seconds // 60}:{seconds % 60:02d}]"
+        return f" [{seconds // 60}:{seconds % 60:02d}]"
 
     def _wipe(self) -> None:
         if self._live and self._shown:

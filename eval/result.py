@@ -80,7 +80,6 @@ class RunResult:
 
     def to_dict(self) -> dict[str, Any]:
         """The JSON object of `--json`. Equal runs give equal objects but for `seconds`."""
-        found = self.found
         return {
             "command": self.config.command,
             "benchmark": self.benchmark.name,
@@ -105,12 +104,8 @@ class RunResult:
         }
 
     def _supervision(self) -> dict[str, Any] | None:
-        if self.found.supervision is None:
-            return None
-        return {
-            "accepted": len(self.found.supervision.items),
-            "rejected": self.found.supervision.reasons,
-        }
+        made = self.found.supervision
+        return {"accepted": len(made.items), "rejected": made.reasons} if made else None
 
 
 def _usage(usage: Usage) -> dict[str, Any]:

@@ -87,13 +87,15 @@ class Work:
         """Supervision from the history, or as an earlier run left it."""
         config, history = self.config, self.benchmark.history
         if config.supervision_dir:
-            supervision = load_supervision(config, history)
-            supervision.to_jsonl(self.folder)
-            return supervision
+            earlier = load_supervision(config, history)
+            earlier.to_jsonl(self.folder)
+            return earlier
         builder = SupervisionBuilder(config.questions, seed=config.seed)
         self.models.equip(builder)
         with self._stage("supervise"):
-            supervision = builder(history=history, folder=self.folder, progress=self._on_bundles)
+            supervision: Supervision = builder(
+                history=history, folder=self.folder, progress=self._on_bundles
+            )
             self.journal(
                 "supervised",
                 {"accepted": len(supervision.items), "rejected": supervision.reasons},
@@ -150,8 +152,10 @@ class Work:
     @cached_property
     def _index(self) -> MemoryIndex:
         history = self.benchmark.history
-        given = {"embedder": self.embedder} if self.embedder else {}
-        return MemoryIndex(history, links=record_links(history), **given)
+        links = record_links(history)
+        if self.embedder is None:
+            return MemoryIndex(history, links=links)
+        return MemoryIndex(history, self.embedder, links=links)
 
     def _program(self, design: MemoryDesign) -> MemoryProgram:
         program = MemoryProgram(self._index, design, self.config.budget_tokens)
