@@ -38,7 +38,9 @@ path.grid { stroke: var(--rule); }
 
 def markdown_report(result: RunResult) -> str:
     """The report as Markdown."""
-    parts = [f"# {_title(result)}", describe_models(result.config), _facts(result)]
+    head = (_title(result), describe_models(result.config), _facts(result))
+    title, engine, facts = map(_cell, head)
+    parts = [f"# {title}", engine, facts]
     for section in sections(result):
         parts.append(f"## {section.title}")
         if section.text:
@@ -92,11 +94,11 @@ def _html_table(table: Table) -> str:
 
 
 def _markdown_table(table: Table) -> str:
-    lines = [table.header, ("---",) * len(table.header), *table.rows]
-    return "\n".join("| " + " | ".join(map(_cell, line)) + " |" for line in lines)
+    rows = ["| " + " | ".join(map(_cell, line)) + " |" for line in (table.header, *table.rows)]
+    return "\n".join([rows[0], "|" + " --- |" * len(table.header), *rows[1:]])
 
 
 def _cell(text: str) -> str:
     """One line, and nothing in it that Markdown or HTML would take for its own."""
-    text = re.sub(r"\s+", " ", text).strip()
-    return re.sub(r"([\\|`*_\[\]<>])", r"\\\1", text) if text != "---" else text
+    text = escape(re.sub(r"\s+", " ", text).strip(), quote=False)
+    return re.sub(r"([\\|`*_\[\]])", r"\\\1", text)

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from fakes import SMALL, write_tiny
+
 from memsteer.eval import arguments
 from memsteer.eval.cli import main
 
@@ -105,7 +106,9 @@ def test_a_bad_design_is_named_with_its_field(
     text: str, said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "d.json").write_text(text, encoding="utf-8")
-    line = refused(capsys, *"evaluate --lm extractive --benchmark sample --design d.json".split())
+    line = refused(
+        capsys, *["evaluate", "--lm", "extractive", "--benchmark", "sample", "--design", "d.json"]
+    )
     assert "d.json" in line
     assert said in line
 

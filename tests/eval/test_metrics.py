@@ -3,6 +3,7 @@
 from typing import Any
 
 import pytest
+
 from memsteer.eval.metrics import (
     bootstrap_interval,
     differences,

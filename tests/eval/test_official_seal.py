@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 from fakes import FakeEmbedder, write_tiny
+
 from memsteer.eval.config import RunConfig, Source
 from memsteer.eval.progress import Silent
 from memsteer.eval.runs import run

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from dspy.lm15 import Message, Request
 from fakes import read_rows, write_tiny
+
 from memsteer.eval.cli import main
 from memsteer.programs.offline.engine import ExtractiveEngine
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from fakes import SMALL, FakeEmbedder, read_rows, write_tiny
+
 from memsteer.eval.config import ConfigError, RunConfig, Source
 from memsteer.eval.runs import run
 from memsteer.eval.stages import record_links
