@@ -59,7 +59,7 @@ def steps(title: str, lines: Sequence[tuple[str, str, Sequence[float]]]) -> str:
     for n in range(length):
         x = left + (right - left) * n / span
         rows.append(_text(x, height + 36, "start" if n == 0 else f"revision {n}", "middle"))
-    ends: list[float] = []
+    ends: list[tuple[float, str]] = []
     for name, style, values in lines:
         points = [
             (left + (right - left) * n / span, _level(v, height)) for n, v in enumerate(values)
@@ -67,11 +67,12 @@ def steps(title: str, lines: Sequence[tuple[str, str, Sequence[float]]]) -> str:
         path = "L".join(f"{x:.1f} {y:.1f}" for x, y in points)
         rows.append(f'<path class="line {style}" d="M{path}"/>')
         rows += [f'<circle class="{style}" cx="{x:.1f}" cy="{y:.1f}" r="4"/>' for x, y in points]
-        end = points[-1][1] + 4
-        while any(abs(end - other) < 15 for other in ends):  # labels that would overlap
-            end += 15
-        ends.append(end)
-        rows.append(_text(points[-1][0] + 10, end, f"{name} {values[-1]:.1%}"))
+        ends.append((points[-1][1] + 4, f"{name} {values[-1]:.1%}"))
+    free = 0.0
+    for y, text in sorted(ends):  # from above, each label below the one before it
+        free = max(y, free)
+        rows.append(_text(left + (right - left) * (length - 1) / span + 10, free, text))
+        free += 15
     return _svg(title, height + 46, rows)
 
 

