@@ -8,12 +8,12 @@ import random
 import time
 
 import dspy
+from synthetic import HashEmbedder, synthetic_history
 
 from memsteer.optimizers.knobs import make_screen
 from memsteer.programs.design import BASE_BM25, MemoryDesign, active_knobs
 from memsteer.programs.memory import MemoryProgram
 from memsteer.programs.retrieval import MemoryIndex, Query
-from synthetic import HashEmbedder, synthetic_history
 
 DESIGN = BASE_BM25.changed(
     {

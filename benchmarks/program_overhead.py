@@ -10,12 +10,12 @@ from collections.abc import Callable
 
 import dspy
 from dspy.lm15 import Message, Request, Response, Usage
-
 from knob_trials import DESIGN, questions
+from synthetic import HashEmbedder, synthetic_history
+
 from memsteer.programs.memory import MemoryProgram
 from memsteer.programs.retrieval import MemoryIndex
 from memsteer.signatures.memory import AnswerQuestion
-from synthetic import HashEmbedder, synthetic_history
 
 REPLY = "[[ ## answer ## ]]\nUnknown\n\n[[ ## cited ## ]]\n[]\n\n[[ ## completed ## ]]"
 
@@ -54,13 +54,17 @@ def main() -> None:
     rounds: list[tuple[float, float, float]] = []
     with dspy.context(lm=lm, adapter=dspy.ChatAdapter(), disable_history=True):
         for warm in range(6):
-            plain = seconds(lambda q: bare(memory=memory, question=q, question_time="", note=""), asked)
+            plain = seconds(
+                lambda q: bare(memory=memory, question=q, question_time="", note=""), asked
+            )
             new_design = DESIGN.changed({"retrieval.k": 10 + warm})
             fresh = program.with_design(new_design)
             full = seconds(lambda q: fresh(question=q), asked)
             rounds.append((plain, full, full / plain))
     plain, full, ratio = (statistics.median(r[i] for r in rounds[1:]) for i in range(3))
-    print(f"bare Predict {1e3 * plain:.2f} ms; memory program {1e3 * full:.2f} ms; ratio {ratio:.2f}")
+    print(
+        f"bare Predict {1e3 * plain:.2f} ms; memory program {1e3 * full:.2f} ms; ratio {ratio:.2f}"
+    )
 
 
 if __name__ == "__main__":

@@ -11,7 +11,9 @@ def synthetic_history(turns: int, seed: int = 0) -> History:
     """`turns` conversation turns of about 60 + 200 words in sessions of 18."""
     rng = np.random.default_rng(seed)
     names = random.Random(seed)
-    words = ["".join(names.choices("abcdefghijklmnoprstuvw", k=names.randint(3, 9))) for _ in range(8000)]
+    words = [
+        "".join(names.choices("abcdefghijklmnoprstuvw", k=names.randint(3, 9))) for _ in range(8000)
+    ]
 
     def text(length: int) -> str:
         picks = np.minimum(rng.zipf(1.3, length), len(words)) - 1

@@ -17,7 +17,14 @@ from dspy.teleprompt import Teleprompter
 
 from memsteer.optimizers.diagnosis import Feedback, count_failures, sample_cases
 from memsteer.optimizers.knobs import Screen, Screened, make_screen, tune
-from memsteer.optimizers.outcomes import Metric, Outcome, accuracy, evaluate, typed_metric
+from memsteer.optimizers.outcomes import (
+    Metric,
+    Outcome,
+    accuracy,
+    evaluate,
+    gain,
+    typed_metric,
+)
 from memsteer.optimizers.proposer import DesignProposer, read_proposal
 from memsteer.programs.design import DesignError, MemoryDesign
 from memsteer.programs.ledger import Usage
@@ -80,13 +87,14 @@ class _Run:
     train: Sequence[dspy.Example]
     val: Sequence[dspy.Example]
     train_queries: list[Query] = field(default_factory=list)
+    searched: set[str] = field(default_factory=set)  # searches that the queries bring already
     steps: list[Step] = field(default_factory=list)
     proposals: list[Proposed] = field(default_factory=list)
     train_outcomes: list[Outcome] = field(default_factory=list)
     val_outcomes: list[Outcome] = field(default_factory=list)
 
 
-class MemSteerOpt(Teleprompter):  # type: ignore[misc]
+class MemSteerOpt(Teleprompter):
     """A teleprompter that revises the memory design of a `MemoryProgram`.
 
     Args:
@@ -274,12 +282,15 @@ class MemSteerOpt(Teleprompter):  # type: ignore[misc]
             return []
         if not said.proposals:
             return None
-        valid = []
+        valid: list[tuple[Proposed, MemoryDesign]] = []
         for proposal in said.proposals:
             changes = tuple((c.path, c.value) for c in proposal.changes)
             proposed = Proposed(number, proposal.rationale, changes, "")
             try:
-                valid.append((proposed, read_proposal(proposal, program.design)))
+                design = read_proposal(proposal, program.design)
+                if any(design == other for _, other in valid):
+                    raise DesignError("the same design as another proposal of this round")
+                valid.append((proposed, design))
             except DesignError as error:
                 self._record(run, replace(proposed, fate=f"refused: {error}"))
         return valid
@@ -289,14 +300,14 @@ class MemSteerOpt(Teleprompter):  # type: ignore[misc]
     ) -> bool:
         """Pay for the finalists' answers; accept the best if it beats the current design."""
         best: tuple[Proposed, Screened, list[Outcome]] | None = None
-        judged: list[tuple[Proposed, Screened, float]] = []
-        bar = accuracy(run.val_outcomes) or 0.0
+        judged: list[tuple[Proposed, Screened, float | None]] = []
+        bar = 0.0
         for proposed, tuned in finalists:
             outcomes = self._evaluate(run.program.with_design(tuned.design), run.val)
-            score = accuracy(outcomes)
-            judged.append((proposed, tuned, score or 0.0))
-            if score is not None and score > bar:
-                best, bar = (proposed, tuned, outcomes), score
+            judged.append((proposed, tuned, accuracy(outcomes)))
+            gained = gain(outcomes, run.val_outcomes)
+            if gained is not None and gained > bar:
+                best, bar = (proposed, tuned, outcomes), gained
         for proposed, tuned, score in judged:
             won = best is not None and best[1] is tuned
             fate = "accepted" if won else "not better on validation"
@@ -311,11 +322,14 @@ class MemSteerOpt(Teleprompter):  # type: ignore[misc]
     def _screen(self, run: _Run, valid: Sequence[tuple[Proposed, MemoryDesign]] = ()) -> Screen:
         """The screen, with the searches that the designs need asked for once."""
         designs = [run.program.design, *(design for _, design in valid)]
-        needs = {
-            "rewrites": any(d.retrieval.rewrites for d in designs),
-            "hyde": any(d.retrieval.hyde for d in designs),
+        needed = {
+            name
+            for name in ("rewrites", "hyde")
+            if any(getattr(d.retrieval, name) for d in designs)
         }
-        if any(needs.values()):
+        if not needed <= run.searched:
+            run.searched |= needed
+            needs = {name: name in run.searched for name in ("rewrites", "hyde")}
             run.train_queries = self._queries(run.program, run.train, **needs)
         return make_screen(run.program, run.train, run.train_queries)
 
@@ -341,7 +355,7 @@ class MemSteerOpt(Teleprompter):  # type: ignore[misc]
 
 
 def _row(step: Step) -> dict[str, Any]:
-    return {**asdict(replace(step)), "design": step.design.model_dump()}
+    return {**asdict(step), "design": step.design.model_dump()}
 
 
 def _as_proposal(proposed: Proposed) -> DesignProposal:

@@ -97,23 +97,12 @@ def evaluate(
 
     `queries` are searches prepared earlier, parallel to `examples`.
     """
-    corpus = program.index.corpus(program.design.store)
 
     def run(example: dspy.Example, query: Query | None) -> Outcome:
         prediction = program(
             question=example.question, question_time=example.get("question_time", ""), query=query
         )
-        verdict = metric(example, prediction)
-        return Outcome(
-            **_head(example),
-            answer=prediction.answer,
-            verdict=verdict.outcome,
-            reason=verdict.reason,
-            retrieved=source_ranking(prediction.retrieved, corpus),
-            shown=prediction.context.record_ids,
-            coverage=context_coverage(prediction.context, example, program),
-            context_tokens=prediction.context.tokens,
-        )
+        return _judged(example, prediction, metric(example, prediction), program)
 
     outcomes: list[Outcome] = []
     for start in range(0, len(examples), wave):
@@ -153,6 +142,22 @@ def _head(example: dspy.Example) -> dict[str, Any]:
     }
 
 
+def _judged(
+    example: dspy.Example, prediction: dspy.Prediction, verdict: Verdict, program: MemoryProgram
+) -> Outcome:
+    corpus = program.index.corpus(program.design.store)
+    return Outcome(
+        **_head(example),
+        answer=prediction.answer,
+        verdict=verdict.outcome,
+        reason=verdict.reason,
+        retrieved=source_ranking(prediction.retrieved, corpus),
+        shown=prediction.context.record_ids,
+        coverage=context_coverage(prediction.context, example, program),
+        context_tokens=prediction.context.tokens,
+    )
+
+
 def _failed(example: dspy.Example, failure: Failure) -> Outcome:
     return Outcome(
         **_head(example),
@@ -166,3 +171,16 @@ def accuracy(outcomes: Iterable[Outcome]) -> float | None:
     """correct / (all but failed); None where every question failed."""
     judged = [o for o in outcomes if o.verdict != "failed"]
     return sum(o.verdict == "correct" for o in judged) / len(judged) if judged else None
+
+
+def gain(new: Sequence[Outcome], old: Sequence[Outcome]) -> float | None:
+    """How much higher `new` scores than `old` on the questions that failed in neither.
+
+    Both answer the same examples in the same order; None where no question is left to compare.
+    """
+    pairs = [
+        (n.verdict == "correct", o.verdict == "correct")
+        for n, o in zip(new, old, strict=True)
+        if "failed" not in (n.verdict, o.verdict)
+    ]
+    return sum(n - o for n, o in pairs) / len(pairs) if pairs else None

@@ -17,7 +17,7 @@ from memsteer.signatures.design import (
 )
 
 
-class DesignProposer(dspy.Module):  # type: ignore[misc]
+class DesignProposer(dspy.Module):
     """Proposes revisions of a design from diagnosed cases. Swap its model by `set_lm`."""
 
     def __init__(self) -> None:

@@ -27,6 +27,7 @@ from datetime import datetime
 from functools import cached_property
 
 import networkx as nx
+
 from memsteer.programs.graph import EDGE_KINDS
 from memsteer.programs.quotes import locate as locate  # where a bundle is, its quotes are looked up
 from memsteer.programs.records import History, HistoryError, Record, Span

@@ -90,7 +90,6 @@ def build_context(
     """
     history = index.corpus(store)
     chosen: dict[str, Excerpt] = {}
-    rank: dict[str, int] = {}
     used = 0
     seen: list[frozenset[str]] = []
     for record_id in _with_neighbours(index, store, ranked, design.neighbours):
@@ -98,11 +97,9 @@ def build_context(
         if room < min(32, budget_tokens):
             break
         record = history[record_id]
-        if design.deduplicate:
-            bag = frozenset(content_words(record.text))
-            if any(len(bag & s) >= _SAME_TEXT * len(bag | s) for s in seen if s or bag):
-                continue
-            seen.append(bag)
+        bag = frozenset(content_words(record.text)) if design.deduplicate else frozenset()
+        if any(len(bag & s) >= _SAME_TEXT * len(bag | s) for s in seen if s or bag):
+            continue
         excerpt = _excerpt(design, question, record)
         cost = excerpt.tokens
         if cost > room:
@@ -111,7 +108,7 @@ def build_context(
                 continue
             excerpt, cost = cut, cut.tokens
         chosen[record_id] = excerpt
-        rank[record_id] = len(rank)
+        seen += [bag] if design.deduplicate else []
         used += cost
     excerpts = list(chosen.values())
     if design.order == "time":
@@ -142,7 +139,7 @@ def _excerpt(design: ContextDesign, question: str, record: Record) -> Excerpt:
         header += f" {record.kind}" + (f": {record.title}" if record.title else "")
     spans = [(0, len(record.text))]
     if design.compress == "own_words" and record.utterances:
-        own = [(u.start, u.end) for u in record.utterances if u.role == "user"]
+        own = [(u.start, u.end) for u in record.utterances if u.role == "user" and u.end > u.start]
         spans = own or spans
     elif design.compress == "sentences":
         spans = _nearest_sentences(question, record.text, design.keep_sentences)

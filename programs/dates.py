@@ -2,12 +2,13 @@
 
 import re
 from dataclasses import dataclass
-from datetime import date, datetime, timedelta
+from datetime import MINYEAR, date, datetime, timedelta
 
-MONTHS = (
-    "january february march april may june july august september october november december".split()
-)
-_MONTH = "|".join(f"{m[:3]}(?:{m[3:]})?" for m in MONTHS).replace("may(?:)", "may")
+_MONTH_NAMES = """
+    january february march april may june july august september october november december"""
+MONTHS = tuple(_MONTH_NAMES.split())
+WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
+_MONTH = "|".join([*MONTHS, "sept", *(m[:3] for m in MONTHS)])
 _ISO = re.compile(r"\b(\d{4})-(\d{2})(?:-(\d{2}))?\b")
 _MONTH_DAY = re.compile(
     rf"\b({_MONTH})\.? (\d{{1,2}})(?:st|nd|rd|th)?\b(?:,? (\d{{4}}))?", re.IGNORECASE
@@ -53,8 +54,8 @@ def _month(name: str) -> int:
 def mentioned_dates(text: str, now: datetime | None = None) -> tuple[DateRange, ...]:
     """The dates named in `text`; relative ones ("last month") are resolved with `now`, if given.
 
-    >>> mentioned_dates("who called on May 4th, and in late June?")
-    (DateRange(year=None, month=5, first=4, last=4), DateRange(year=None, month=6, first=19, last=31))
+    >>> mentioned_dates("who called on May 4th?")
+    (DateRange(year=None, month=5, first=4, last=4),)
     """
     found: list[DateRange] = []
     for m in _ISO.finditer(text):
@@ -72,7 +73,7 @@ def mentioned_dates(text: str, now: datetime | None = None) -> tuple[DateRange, 
         if _month(m[2]) not in exact_months:
             first, last = _THIRDS.get(m[1].casefold(), (1, 31))
             found.append(DateRange(int(m[3]) if m[3] else None, _month(m[2]), first, last))
-    if now:
+    if now and now.year > MINYEAR:
         found += [r for m in _RELATIVE.finditer(text) for r in _relative(m[1].casefold(), now)]
     return tuple(dict.fromkeys(found))
 

@@ -22,7 +22,9 @@ class DesignError(ValueError):
 
 def _knob(default: float, low: float, high: float, desc: str, needs: str = "") -> Any:
     """A numeric field with its range; `needs` names a field that must be set (not 0, not none)."""
-    return Field(default, ge=low, le=high, description=desc, json_schema_extra={"needs": needs})
+    return Field(
+        default=default, ge=low, le=high, description=desc, json_schema_extra={"needs": needs}
+    )
 
 
 class _Part(BaseModel):
@@ -33,19 +35,22 @@ class StoreDesign(_Part):
     """What is stored: the unit, what stands in it, and under which write policy."""
 
     unit: Literal["record", "window", "conversation", "section", "sentence"] = Field(
-        "record",
+        default="record",
         description="what one stored unit holds: a record, a window of consecutive records of a "
         "group, a whole conversation (group), a section of about 120 tokens, one sentence",
     )
     enrich: Literal["none", "heading", "previous"] = Field(
-        "none",
+        default="none",
         description="what is stored with each unit: nothing, date and title, or these and the "
         "person's words in the record before it",
     )
     write: Literal["raw", "policy"] = Field(
-        "raw", description="raw records, or memories written under the person's memory policy"
+        default="raw",
+        description="raw records, or memories written under the person's memory policy",
     )
-    stem: bool = Field(False, description="reduce words to their stems in the lexical index")
+    stem: bool = Field(
+        default=False, description="reduce words to their stems in the lexical index"
+    )
     window: int = _knob(3, 2, 8, "records in a window", "store.window_unit")
 
     @cached_property
@@ -58,10 +63,12 @@ class RetrievalDesign(_Part):
     """How stored units are found. Every channel is scaled to at most 1 before it is weighted."""
 
     fusion: Literal["score", "rrf"] = Field(
-        "score", description="join channels by weighted scaled scores, or by reciprocal rank"
+        default="score",
+        description="join channels by weighted scaled scores, or by reciprocal rank",
     )
     reranker: Literal["none", "sentence", "cross-encoder"] = Field(
-        "none", description="rescore the first records by their best sentence or a cross-encoder"
+        default="none",
+        description="rescore the first records by their best sentence or a cross-encoder",
     )
     text_weight: float = _knob(1.0, 0.0, 2.0, "weight of BM25 over the whole text")
     own_words_weight: float = _knob(0.0, 0.0, 2.0, "weight of BM25 over what the person said")
@@ -87,18 +94,21 @@ class RetrievalDesign(_Part):
 class ContextDesign(_Part):
     """How the retrieved records become the answerer's memory, inside the task's token budget."""
 
-    order: Literal["rank", "time"] = Field("rank", description="order of the excerpts")
+    order: Literal["rank", "time"] = Field(default="rank", description="order of the excerpts")
     header: Literal["id", "date", "full"] = Field(
-        "date", description="shown above an excerpt: its id; also its date; also kind and title"
+        default="date",
+        description="shown above an excerpt: its id; also its date; also kind and title",
     )
     compress: Literal["none", "own_words", "sentences"] = Field(
-        "none",
+        default="none",
         description="what is kept of a record: all, what the person said, or the sentences "
         "nearest to the question",
     )
-    deduplicate: bool = Field(False, description="leave out a text that nearly repeats another")
+    deduplicate: bool = Field(
+        default=False, description="leave out a text that nearly repeats another"
+    )
     validate_answer: bool = Field(
-        False, description="ask once more when the answer cites nothing that was shown"
+        default=False, description="ask once more when the answer cites nothing that was shown"
     )
     keep_sentences: int = _knob(4, 1, 12, "sentences kept of a record", "context.sentences_kept")
     neighbours: int = _knob(0, 0, 2, "records before and after each, shown where budget is left")
@@ -225,7 +235,7 @@ def schema_for_proposer() -> str:
     return "\n".join(lines)
 
 
-class DesignParameter(Parameter):  # type: ignore[misc]
+class DesignParameter(Parameter):
     """Holds a design inside a DSPy program, so that saving, loading and copying keep it."""
 
     def __init__(self, value: MemoryDesign = BASE_BM25) -> None:

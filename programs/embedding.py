@@ -83,6 +83,9 @@ class SentenceTransformerEmbedder:
     def __deepcopy__(self, memo: dict[int, Any]) -> "SentenceTransformerEmbedder":
         return self  # a model is shared, never copied
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.name, self._cache_dir, self.max_tokens)
+
     def encode(self, texts: Sequence[str]) -> Matrix:
         if not texts:
             return np.zeros((0, 0), dtype=np.float32)
@@ -106,4 +109,4 @@ class SentenceTransformerEmbedder:
             list(texts), batch_size=64, normalize_embeddings=True, show_progress_bar=False
         )
         # Five decimals: far below what separates two records, far above the noise of a BLAS.
-        return np.round(np.asarray(vectors, dtype=np.float32), 5)
+        return np.asarray(np.round(vectors, 5), dtype=np.float32)

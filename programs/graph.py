@@ -23,6 +23,7 @@ from dataclasses import dataclass, fields
 from itertools import pairwise
 
 import networkx as nx
+
 from memsteer.programs.records import History, Record
 from memsteer.programs.text import content_words
 

@@ -21,6 +21,7 @@ from typing import Self
 
 import dspy
 from dspy._vendor.lm15.serde import response_from_dict, response_to_dict
+
 from memsteer.programs.recorded import Call, ask, is_free, recorded, request_key
 
 _LINE_START = b'{"key": "'  # how each line begins; a torn last line is a prefix of such a line

@@ -15,7 +15,7 @@ from memsteer.signatures.memory import AnswerQuestion, RewriteQuery, WriteHypoth
 DEFAULT_BUDGET = 3000  # tokens of context: about a screenful of records; part of the task
 
 
-class MemoryProgram(dspy.Module):  # type: ignore[misc]
+class MemoryProgram(dspy.Module):
     """Answers questions from a history through a memory design. Starts as Base-BM25.
 
     One object serves many threads: nothing changes in `forward`. The design is a DSPy parameter:

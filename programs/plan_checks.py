@@ -3,12 +3,14 @@
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import date
-from decimal import Decimal, InvalidOperation
+from datetime import date, time
+from decimal import Decimal
 
-from memsteer.programs.answers import compare, fold, is_abstention, normalise
+from memsteer.programs.answers import AnswerType, compare, fold, is_abstention, normalise, says
 from memsteer.programs.bundles import Bundle, locate
 from memsteer.programs.records import Record, Span
+from memsteer.programs.scan import Value
+from memsteer.programs.values import list_items
 from memsteer.signatures.supervision import AnswerPlan, SupportingFact
 
 
@@ -55,7 +57,7 @@ def _check_answer(plan: AnswerPlan, records: dict[str, Record]) -> Fault | None:
     unstated = [f for f in plan.facts if f.value.strip() and not _value_stated(f, records)]
     if unstated:
         return Fault("value_not_in_fact", unstated[0].value)
-    computed = _compute(plan.operation, values)
+    computed = _compute(plan.operation, values, plan.answer_type)
     if computed is None:
         return Fault("operation_not_computable", f"{plan.operation} of {values}")
     if not compare(plan.answer, computed, plan.answer_type).correct:
@@ -66,13 +68,10 @@ def _check_answer(plan: AnswerPlan, records: dict[str, Record]) -> Fault | None:
 def _stated(plan: AnswerPlan, records: dict[str, Record]) -> bool:
     """Whether the answer stands in a quote, is its record's date, or is part by part in quotes."""
     quotes = " ".join(f.citation.quote for f in plan.facts)
-    if f" {fold(plan.answer)} " in f" {fold(quotes)} ":
-        return True
-    if any(_value_stated(f, records, plan.answer) for f in plan.facts):
+    if says(quotes, plan.answer) or any(_value_stated(f, records, plan.answer) for f in plan.facts):
         return True
     if plan.answer_type == "list":
-        parts = [fold(p) for p in re.split(r"[,;\n]| and ", plan.answer) if p.strip()]
-        return all(f" {part} " in f" {fold(quotes)} " for part in parts)
+        return all(says(quotes, item) for item in list_items(plan.answer))
     if plan.answer_type != "span":
         pieces = re.findall(r"[\w€$£¥%.,:/-]+(?: [\w%.]+){0,3}", quotes)
         return any(compare(piece, plan.answer, plan.answer_type).correct for piece in pieces)
@@ -82,18 +81,18 @@ def _stated(plan: AnswerPlan, records: dict[str, Record]) -> bool:
 def _value_stated(fact: SupportingFact, records: dict[str, Record], value: str = "") -> bool:
     """Whether a value stands in the fact's quote or is the date (or time) of its record."""
     value = value or fact.value
-    if fold(value) and f" {fold(value)} " in f" {fold(fact.citation.quote)} ":
+    if says(fact.citation.quote, value):
         return True
     when = records[fact.citation.record_id].time
     if when is None:
         return False
-    return (
-        compare(when.date().isoformat(), value, "date").correct
-        or compare(when.strftime("%H:%M"), value, "time").correct
-    )
+    if compare(when.date().isoformat(), value, "date").correct:
+        return True
+    # Midnight stands for a time that is not known.
+    return when.time() != time.min and compare(when.strftime("%H:%M"), value, "time").correct
 
 
-def _compute(operation: str, values: Sequence[str]) -> str | None:
+def _compute(operation: str, values: Sequence[str], answer_type: AnswerType) -> str | None:
     """The operation's result as text; None where the values do not allow it."""
     if operation == "count":
         return str(len({fold(v) for v in values}))
@@ -105,36 +104,37 @@ def _compute(operation: str, values: Sequence[str]) -> str | None:
         if operation == "days_between":
             return f"{(max(known) - min(known)).days} days"
         return (min if operation == "earliest" else max)(known).isoformat()
-    numbers = [_number(v) for v in values]
-    if any(n is None for n in numbers):
+    kind: AnswerType = answer_type if answer_type in ("money", "duration") else "number"
+    amounts = [_only(v, kind) for v in values]
+    numbers = [Decimal(str(a.key)) for a in amounts if a is not None]
+    units = {a.unit for a in amounts if a is not None and a.unit}  # one may leave it out
+    if len(numbers) != len(values) or len(units) > 1:
         return None
-    amounts = [n for n in numbers if n is not None]
-    if operation == "sum":
-        return str(sum(amounts))
-    return str(max(amounts) - min(amounts)) if len(amounts) == 2 else None
+    if operation == "difference" and len(numbers) != 2:
+        return None
+    result = sum(numbers) if operation == "sum" else max(numbers) - min(numbers)
+    return f"{result:f} {next(iter(units), '')}".strip()
+
+
+def _only(text: str, kind: AnswerType) -> Value | None:
+    """The one value of a type that a text states; None where it states none or several."""
+    values = normalise(text, kind).values
+    return values[0] if len(values) == 1 else None
 
 
 def _date(text: str) -> date | None:
-    try:
-        return date.fromisoformat(text.strip()[:10])
-    except ValueError:
+    """The one whole day that a text states."""
+    value = _only(text, "date")
+    if value is None or value.other or len(value.parts) != 3 or not all(value.parts):
         return None
-
-
-def _number(text: str) -> Decimal | None:
-    match = re.search(r"-?\d[\d,]*(?:\.\d+)?", text)
-    try:
-        return Decimal(match[0].replace(",", "")) if match else None
-    except InvalidOperation:
-        return None
+    return date(*value.parts)
 
 
 def check_question(question: str, plan: AnswerPlan, bundle: Bundle) -> Fault | None:
     """The first fault of a question that code can see."""
-    folded = fold(question)
-    if len(folded.split()) < 3 and not re.search(r"[\u3040-\u9fff]{4}", question):
+    if len(fold(question).split()) < 3 and not re.search(r"[\u3040-\u9fff]{4}", question):
         return Fault("question_empty", question)
-    if plan.answer_type != "boolean" and f" {fold(plan.answer)} " in f" {folded} ":
+    if plan.answer_type != "boolean" and says(question, plan.answer):
         return Fault("question_gives_answer_away", question)
     for record in bundle.records:
         if re.search(rf"(?<!\w){re.escape(record.id)}(?!\w)", question) and not _is_date(record.id):
@@ -143,4 +143,4 @@ def check_question(question: str, plan: AnswerPlan, bundle: Bundle) -> Fault | N
 
 
 def _is_date(text: str) -> bool:
-    return _date(text) is not None and len(text) == 10
+    return bool(re.fullmatch(r"\d{4}-\d\d-\d\d", text))

@@ -6,7 +6,7 @@ a document, a photo caption. Bad input is refused with the place and the field t
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from datetime import date, datetime, time
 from functools import cached_property
 from pathlib import Path
@@ -17,9 +17,11 @@ from memsteer.programs.text import count_tokens
 from memsteer.signatures.supervision import SourceRecord
 
 KINDS = ("conversation", "email", "document", "photo", "note")
-_FIELDS = (
-    "id kind time text messages title group position references metadata".split()
-)  # the JSONL schema; anything else belongs into metadata
+# The JSONL schema; anything else belongs into metadata.
+_FIELDS = frozenset(
+    {"id", "kind", "time", "text", "messages", "title"}
+    | {"group", "position", "references", "metadata"}
+)
 
 
 class HistoryError(ValueError):
@@ -64,6 +66,17 @@ class Record:
     utterances: tuple[Utterance, ...] = ()
     metadata: Mapping[str, str] = field(default_factory=dict, hash=False)
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "metadata", MappingProxyType(dict(self.metadata)))
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> "Record":
+        return self  # frozen
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        values = {f.name: getattr(self, f.name) for f in fields(self)}
+        values["metadata"] = dict(self.metadata)  # a mapping proxy cannot be pickled
+        return type(self), tuple(values.values())
+
     def said_by(self, role: str) -> str:
         """What `role` said in this record, joined by newlines; empty if nothing."""
         return "\n".join(self.text[u.start : u.end] for u in self.utterances if u.role == role)
@@ -96,7 +109,7 @@ class Record:
         """The JSONL row that `History.from_rows` reads back as this record."""
         row: dict[str, Any] = {"id": self.id, "kind": self.kind}
         if self.time is not None:
-            row["time"] = self.when
+            row["time"] = self.time.isoformat() if self.time.time() != time.min else self.when
         if self.utterances:
             row["messages"] = [
                 {"role": u.role, "content": self.text[u.start : u.end]} for u in self.utterances
@@ -162,6 +175,9 @@ class History:
     def __deepcopy__(self, memo: dict[int, Any]) -> "History":
         return self  # frozen; optimizers deep-copy programs that point at a history
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.records, self.person)
+
     @cached_property
     def by_id(self) -> Mapping[str, Record]:
         return MappingProxyType({record.id: record for record in self.records})
@@ -187,7 +203,8 @@ class History:
         """Read one record a line (schema: README). Raises `HistoryError` naming file and line."""
         path = Path(path)
         try:
-            lines = path.read_text(encoding="utf-8").splitlines()
+            # Not splitlines: a text may hold U+2028 and its kin, which JSON leaves as they are.
+            lines = path.read_text(encoding="utf-8-sig").split("\n")
         except OSError as error:
             raise HistoryError(f"{path}: cannot be read ({error.strerror})") from error
         except UnicodeDecodeError as error:
@@ -246,7 +263,7 @@ class History:
 def _record(place: str, row: Any) -> Record:
     if not isinstance(row, Mapping):
         raise HistoryError(f"{place}: is a {type(row).__name__}, not an object with fields")
-    unknown = sorted(set(row) - set(_FIELDS))
+    unknown = sorted(set(row) - _FIELDS)
     if unknown:
         raise HistoryError(
             f"{place}, field {unknown[0]!r}: is not in the schema; put it into 'metadata'"
@@ -277,7 +294,7 @@ def _record(place: str, row: Any) -> Record:
         position=position,
         references=tuple(references),
         utterances=utterances,
-        metadata=MappingProxyType({k: str(v) for k, v in metadata.items() if v is not None}),
+        metadata={k: str(v) for k, v in metadata.items() if v is not None},
     )
 
 
@@ -287,7 +304,12 @@ def _string(place: str, row: Mapping[str, Any], name: str) -> str:
         return ""
     if not isinstance(value, str):
         raise HistoryError(f"{place}, field {name!r}: {value!r} is not a string")
-    return value.strip()
+    return _whole(value).strip()
+
+
+def _whole(text: str) -> str:
+    """The text without halves of surrogate pairs: emoji cut in two cannot be written as UTF-8."""
+    return text.encode("utf-8", "replace").decode("utf-8") if not text.isascii() else text
 
 
 def _text(place: str, row: Mapping[str, Any]) -> tuple[str, tuple[Utterance, ...]]:
@@ -305,7 +327,7 @@ def _text(place: str, row: Mapping[str, Any]) -> tuple[str, tuple[Utterance, ...
             raise HistoryError(
                 f"{place}, field 'messages': is not a list of objects with 'role' and 'content'"
             )
-        text, utterances = turn_text((m["role"], m["content"].strip()) for m in messages)
+        text, utterances = turn_text((m["role"], _whole(m["content"]).strip()) for m in messages)
         if not any(m["content"].strip() for m in messages):
             raise HistoryError(f"{place}, field 'messages': every content is empty")
         return text, utterances

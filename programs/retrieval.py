@@ -6,7 +6,7 @@ query). A ranking under other weights is then a handful of vector additions.
 
 import threading
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from datetime import datetime
 from functools import cached_property
 from typing import Any, Protocol
@@ -103,6 +103,9 @@ class MemoryIndex:
 
     def __deepcopy__(self, memo: dict[int, Any]) -> "MemoryIndex":
         return self
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), tuple(getattr(self, f.name) for f in fields(self))
 
     def corpus(self, store: StoreDesign) -> History:
         """The history that this store design searches."""
@@ -284,31 +287,31 @@ class _Layout:
 
     def spread(self, scores: Scores, retrieval: RetrievalDesign) -> Scores:
         """`scores` plus what neighbours, group and linked records pass on."""
-        out = scores
+        out = scores.copy()
         if retrieval.neighbour_weight:
             padded = np.append(scores, np.float32(0))
             near = np.maximum(padded[self.before], padded[self.after])
-            out = out + retrieval.neighbour_weight * near
+            out += retrieval.neighbour_weight * near
         if retrieval.group_weight:
             best = np.zeros_like(scores)
             np.maximum.at(best, self.group, scores)
-            out = out + retrieval.group_weight * best[self.group]
+            out += retrieval.group_weight * best[self.group]
         if retrieval.graph_weight:
             gained = np.zeros_like(scores)
             for i in np.argsort(-scores, kind="stable")[:_GRAPH_SEEDS]:
                 for other in self.links[i]:
                     gained[other] = max(gained[other], scores[i])
-            out = out + retrieval.graph_weight * gained
+            out += retrieval.graph_weight * gained
         return out
 
 
 def _scale(raw: Scores) -> Scores:
     """Median to 0, best to 1, nothing below 0: what stands out of the mass counts."""
     low = float(np.median(raw))
-    top = float(raw.max(initial=0.0))
+    top = float(raw.max())
     if top <= low:
         return np.zeros_like(raw)
-    return np.clip((raw - low) / (top - low), 0.0, 1.0)
+    return np.asarray(np.clip((raw - low) / (top - low), 0.0, 1.0), dtype=np.float32)
 
 
 def _reciprocal_ranks(raw: Scores) -> Scores:

@@ -15,7 +15,7 @@ from memsteer.signatures.supervision import (
 )
 
 
-class Planner(dspy.Module):  # type: ignore[misc]
+class Planner(dspy.Module):
     """Plans one answer from a bundle; `plan` is None where the records allow none."""
 
     def __init__(self) -> None:
@@ -26,7 +26,7 @@ class Planner(dspy.Module):  # type: ignore[misc]
         return self.plan(records=[record.as_source() for record in bundle.records])
 
 
-class QuestionWriter(dspy.Module):  # type: ignore[misc]
+class QuestionWriter(dspy.Module):
     """Writes the standalone question that a plan answers."""
 
     def __init__(self) -> None:
@@ -37,7 +37,7 @@ class QuestionWriter(dspy.Module):  # type: ignore[misc]
         return self.write(plan=plan, records=[record.as_source() for record in bundle.records])
 
 
-class Auditor(dspy.Module):  # type: ignore[misc]
+class Auditor(dspy.Module):
     """Gives the two semantic judgements on a question and its plan."""
 
     def __init__(self) -> None:
@@ -49,7 +49,7 @@ class Auditor(dspy.Module):  # type: ignore[misc]
         return self.audit(question=question, plan=plan, records=records)
 
 
-class BlindRecoverer(dspy.Module):  # type: ignore[misc]
+class BlindRecoverer(dspy.Module):
     """Answers a question from its source records, without sight of the plan."""
 
     def __init__(self) -> None:

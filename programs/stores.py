@@ -48,11 +48,8 @@ def build_units(history: History, store: StoreDesign) -> tuple[Unit, ...]:
             for start, end in _pieces(record, store.unit)
         )
     size = store.window if store.unit == "window" else None
-    units = []
-    for run in _runs(history):
-        for chunk in _windows(run, size):
-            units.append(_unit(history, [(r, 0, len(r.text)) for r in chunk], store))
-    return tuple(units)
+    chunks = [chunk for run in _runs(history) for chunk in _windows(run, size)]
+    return tuple(_unit(history, [(r, 0, len(r.text)) for r in chunk], store) for chunk in chunks)
 
 
 def _pieces(record: Record, unit: str) -> list[tuple[int, int]]:

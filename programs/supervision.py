@@ -7,7 +7,7 @@ folder, each item and each rejection is a line on disk as soon as it is decided.
 import json
 import random
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
@@ -137,10 +137,10 @@ def _write(path: Path, rows: Iterable[dict[str, Any]]) -> None:
 
 def _read(path: Path) -> Iterator[dict[str, Any]]:
     if path.exists():
-        yield from (json.loads(x) for x in path.read_text("utf-8").splitlines() if x.strip())
+        yield from (json.loads(x) for x in path.read_text("utf-8").split("\n") if x.strip())
 
 
-class SupervisionBuilder(dspy.Module):  # type: ignore[misc]
+class SupervisionBuilder(dspy.Module):
     """Turns a history into supervision. The roles are planner, question_writer, auditor and
     blind_recoverer; swap one's model by `builder.auditor.set_lm(lm)`.
 

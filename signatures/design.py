@@ -1,4 +1,4 @@
-"""The design proposer: revises a memory design's structure from diagnosed failures (section 3.3)."""
+"""The design proposer: revises a memory design's structure from diagnosed failures (§3.3)."""
 
 from typing import Literal
 

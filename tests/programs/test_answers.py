@@ -16,6 +16,7 @@ from memsteer.programs.answers import (
     infer_answer_type,
     is_abstention,
     normalise,
+    says,
 )
 
 TODAY = date(2024, 5, 5)  # a Sunday
@@ -108,6 +109,12 @@ RIGHT: list[tuple[AnswerType, str, str]] = [
     ("money", "five dollars", "$5.00"),
     ("money", "£3.125", "£3.13"),
     ("money", "1200円", "¥1,200"),
+    ("money", "$1.2M", "1,200,000 dollars"),
+    ("money", "1.2m euros", "€1,200,000"),
+    ("money", "$2 bn", "two billion dollars"),
+    ("money", "€3k", "3000 EUR"),
+    ("number", "3k", "3,000"),
+    ("number", "1.2M", "1,200,000"),
     ("date", "May 4 2024", "2024-05-04"),
     ("date", "May 4th, 2024", "2024-05-04"),
     ("date", "4 May 2024", "2024-05-04"),
@@ -145,6 +152,13 @@ RIGHT: list[tuple[AnswerType, str, str]] = [
     ("time", "0:30", "12:30 AM"),
     ("time", "It started at 16:00:00", "4 PM"),
     ("time", "4-5 pm", "4 pm to 5 pm"),
+    ("time", "half past four", "4:30"),
+    ("time", "It began at half past four pm", "16:30"),
+    ("time", "quarter to nine", "8:45"),
+    ("time", "a quarter to 9 a.m.", "8:45"),
+    ("time", "ten past five o'clock", "5:10"),
+    ("time", "twenty minutes to one", "0:40"),
+    ("time", "quarter to 12 pm", "11:45"),
     ("duration", "90 minutes", "1 h 30 min"),
     ("duration", "an hour and a half", "90 minutes"),
     ("duration", "half an hour", "30 min"),
@@ -169,6 +183,10 @@ RIGHT: list[tuple[AnswerType, str, str]] = [
     ("list", "東京、京都", "京都, 東京"),
     ("span", "It was the Maple and Thyme Cafe", "Maple & Thyme Café"),
     ("span", "lila NGUYEN.", "Lila Nguyen"),
+    ("span", "Berlin, Germany", "Berlin"),
+    ("span", "Ezra, because it rained, he said", "Ezra"),
+    ("span", "Monday, May 5, 2024", "Monday"),
+    ("span", "A pipe burst in the art room and flooded it", "a pipe burst in the art room"),
     ("span", "Frau Lehmann’s stall", "Frau Lehmann's stall."),
     ("span", "彼は東京に住んでいる", "東京"),
     ("span", "She reacted with 🎉", "🎉"),
@@ -206,6 +224,11 @@ WRONG: list[tuple[AnswerType, str, str]] = [
     ("time", "4:00", "4:00 PM"),
     ("time", "4:05 PM", "4:00 PM"),
     ("time", "3 pm, 4 pm, 5 pm", "4 pm"),
+    ("time", "half past four", "5:30"),
+    ("time", "quarter to nine", "9:15"),
+    ("time", "half past 30", "30:30"),
+    ("money", "$1.2M", "$1.2"),
+    ("number", "5M", "5 km"),
     ("duration", "30 days", "1 month"),
     ("duration", "1 hour", "90 minutes"),
     ("duration", "1 hour and 2 hours", "3 hours"),
@@ -214,6 +237,10 @@ WRONG: list[tuple[AnswerType, str, str]] = [
     ("list", "Ezra, Sophie", "Ezra, Sophie, Olivia"),
     ("list", "Ezra, Sophie, Olivia, Tom", "Ezra, Sophie, Olivia"),
     ("span", "C", "C#"),
+    ("span", "Ezra, Sophie, Olivia", "Ezra"),
+    ("span", "Ezra and Sophie", "Ezra"),
+    ("span", "- Ezra\n- Sophie", "Ezra"),
+    ("span", "It was Ezra, Sophie and Olivia", "Sophie"),
     ("span", "It was not Berlin", "Berlin"),
     ("span", "Berlin or Paris", "Berlin"),
     ("span", "Berlin is where he went and stayed for all those years", "Berlin"),
@@ -289,6 +316,9 @@ def test_empty_answer_has_abstained() -> None:
         ("School garden event on 2024-05-04", "date"),
         ("4:00 PM", "time"),
         ("noon", "time"),
+        ("half past four", "time"),
+        ("$1.2M", "money"),
+        ("3k", "number"),
         ("About 1 hour.", "duration"),
         ("two weeks", "duration"),
         ("€842.97", "money"),
@@ -331,6 +361,22 @@ def test_fold(text: str, folded: str) -> None:
     assert fold(text) == folded
 
 
+@pytest.mark.parametrize(
+    ("text", "part", "expected"),
+    [
+        ("The Maple & Thyme Café is shut", "maple and thyme cafe", True),
+        ("Berliner", "Berlin", False),
+        ("彼は東京に住む", "東京", True),
+        ("彼は東京に住む", "京に住", True),
+        ("anything", "", False),
+        ("anything", "...", False),
+        ("", "anything", False),
+    ],
+)
+def test_says(text: str, part: str, expected: bool) -> None:
+    assert says(text, part) is expected
+
+
 def test_normalised_values() -> None:
     assert normalise("About €1,200.50", "money").values == (Value(Decimal("1200.50"), "EUR", 2),)
     assert normalise("1 h 30 min", "duration").values == (Value(Decimal(5400), "s"),)
@@ -342,14 +388,11 @@ def test_normalised_values() -> None:
     assert normalise("Berlin", "number").folded == "berlin"
 
 
+PIECES = "1 25 -3 % km € and a half hour week ago May 4th 2024 or not past to , ( )"
 ANSWERS = st.one_of(
     st.text(),
     st.text("0123456789-+.,:/%€$ ahmpMy½日か'()#\n", min_size=1),
-    st.lists(
-        st.sampled_from(
-            "1 25 -3 % km € and a half hour week ago May 4th 2024 or not to , ( )".split()
-        )
-    ).map(" ".join),
+    st.lists(st.sampled_from(PIECES.split())).map(" ".join),
 )
 
 

@@ -9,6 +9,7 @@ from itertools import islice, pairwise
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
 from memsteer.programs.bundles import Bundle, bundle_id, coverage_report, grow_bundles
 from memsteer.programs.graph import build_graph
 from memsteer.programs.records import History, HistoryError, Record, Span

@@ -7,6 +7,7 @@ import sys
 from datetime import datetime, timedelta
 
 import pytest
+
 from memsteer.programs.graph import EDGE_KINDS, GraphConfig, build_graph, graph_report
 from memsteer.programs.records import History, Record, turn_text
 

@@ -20,6 +20,7 @@ import dspy
 import pytest
 from dspy.lm15 import Message, RateLimitError, Request, Response, TextPart
 from dspy.lm15 import Usage as Tokens
+
 from memsteer.programs.ledger import Budget, BudgetExhausted, Ledger, LedgerError, Usage
 
 

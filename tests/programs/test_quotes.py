@@ -3,6 +3,7 @@
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
 from memsteer.programs.quotes import locate
 from memsteer.programs.records import Record, Span
 
