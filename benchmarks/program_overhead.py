@@ -7,6 +7,7 @@ searches 1,000 turns and builds the context. Prints medians of five interleaved 
 import statistics
 import time
 from collections.abc import Callable
+from functools import partial
 
 import dspy
 from dspy.lm15 import Message, Request, Response, Usage
@@ -36,10 +37,10 @@ class InstantEngine:
         pass
 
 
-def seconds(call: Callable[[str], object], asked: list[str]) -> float:
+def seconds(call: Callable[..., object], asked: list[str]) -> float:
     started = time.perf_counter()
     for question in asked:
-        call(question)
+        call(question=question)
     return (time.perf_counter() - started) / len(asked)
 
 
@@ -53,13 +54,9 @@ def main() -> None:
     lm = dspy.LM("memsteer/instant", engine=InstantEngine(), cache=False)
     rounds: list[tuple[float, float, float]] = []
     with dspy.context(lm=lm, adapter=dspy.ChatAdapter(), disable_history=True):
-        for warm in range(6):
-            plain = seconds(
-                lambda q: bare(memory=memory, question=q, question_time="", note=""), asked
-            )
-            new_design = DESIGN.changed({"retrieval.k": 10 + warm})
-            fresh = program.with_design(new_design)
-            full = seconds(lambda q: fresh(question=q), asked)
+        for _ in range(6):
+            plain = seconds(partial(bare, memory=memory, question_time="", note=""), asked)
+            full = seconds(program, asked)
             rounds.append((plain, full, full / plain))
     plain, full, ratio = (statistics.median(r[i] for r in rounds[1:]) for i in range(3))
     print(

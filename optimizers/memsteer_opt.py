@@ -3,8 +3,8 @@
 A round: the proposer sees the current design and a sample of its diagnosed failures on the
 training set, and proposes structural revisions. Each valid one is tuned by Optuna on free
 evidence screening; those that gain are stacked, one by one, while the stack gains. The few best
-are answered on the validation set, and the best is accepted only if its accuracy there is higher than the current
-design's. An accepted design is diagnosed anew, and the next round begins.
+are answered on the validation set, and the best is accepted only if its accuracy there is higher
+than the current design's. An accepted design is diagnosed anew, and the next round begins.
 """
 
 import random
