@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from datetime import datetime
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Any, Protocol, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +18,7 @@ from memsteer.programs.dates import mentioned_dates
 from memsteer.programs.design import DesignError, RetrievalDesign, StoreDesign
 from memsteer.programs.embedding import Embedder, SentenceTransformerEmbedder, default_cache_dir
 from memsteer.programs.records import History, Record
-from memsteer.programs.stores import Scores, Store
+from memsteer.programs.stores import DenseField, LexicalField, Scores, Store
 
 # Channel by the design field that weighs it.
 CHANNELS = {
@@ -129,10 +129,11 @@ class MemoryIndex:
         key = (store.key, channel, query, rrf)
         with self._lock:
             if key not in self._scaled:
-                if channel in ("dense", "own_dense", "sentence"):
-                    raw = self.store(store).dense_scores(channel, self._vector(query))
+                if channel in _DENSE:
+                    vector = self._vector(query)
+                    raw = self.store(store).dense_scores(cast(DenseField, channel), vector)
                 else:
-                    raw = self.store(store).lexical_scores(channel, query)
+                    raw = self.store(store).lexical_scores(cast(LexicalField, channel), query)
                 self._scaled[key] = _reciprocal_ranks(raw) if rrf else _scale(raw)
             return self._scaled[key]
 
@@ -208,20 +209,19 @@ class MemoryIndex:
         rewrites = query.rewrites[: retrieval.rewrites]
         passages = query.hypotheticals[: retrieval.hyde]
         total = np.zeros(len(self.corpus(store)), dtype=np.float32)
-        weights = 0.0
+        weights = sum(getattr(retrieval, name) for name in CHANNELS)
         for name, channel in CHANNELS.items():
             weight = getattr(retrieval, name)
             if not weight:
                 continue
-            weights += weight
             searches = [(query.question, 1.0)]
             searches += [(q, retrieval.rewrite_weight / len(rewrites)) for q in rewrites]
             if channel in _DENSE:  # HyDE is a way to embed (Gao et al. 2022), not to match words
                 searches += [(p, retrieval.hyde_weight / len(passages)) for p in passages]
-            share = weight / sum(w for _, w in searches)
+            share = weight / weights / sum(w for _, w in searches)
             for text, part in searches:
                 total += (share * part) * self.channel(store, channel, text, rrf=rrf)
-        return total / weights if weights else total
+        return total
 
     def _reranked(
         self, scores: Scores, store: StoreDesign, retrieval: RetrievalDesign, query: Query

@@ -121,7 +121,7 @@ def test_a_design_that_screens_lower_is_not_paid_for() -> None:
     start = BASE.changed({"retrieval.dense_weight": 1})
     # Without the weight of embeddings the evidence is out of sight.
     _, result = compiled([proposal({"retrieval.dense_weight": "0"})], student=program(start))
-    assert fates(result) == ["not screened in"]
+    assert fates(result) == ["no gain in screening"]
     assert result.proposals[0].screen is not None
     assert result.proposals[0].screen < 1
     assert result.proposals[0].accuracy is None
@@ -164,7 +164,7 @@ def test_a_proposer_that_says_nothing_readable_costs_a_round_and_not_the_run() -
     assert result.accepted[0].round == 2
 
 
-def test_the_union_of_what_gained_is_tried_as_one() -> None:
+def test_what_gained_is_stacked_and_tried_as_one() -> None:
     late = [example("Name of our kitten?", "kitten"), example("sold?", "boat")]
     # Each proposal finds one of the two; only both together answer both.
     dates = {"retrieval.date_weight": "1.0"}
@@ -184,19 +184,24 @@ def test_the_union_of_what_gained_is_tried_as_one() -> None:
         finalists=3,
         trials=0,
     )
-    union = [p for p in result.proposals if p.rationale.startswith("Union")]
-    assert len(union) == 1
-    assert dict(union[0].changes) == {**DENSE, **dates}
-    assert union[0].screen == 1
+    stack = [p for p in result.proposals if p.rationale.startswith("The proposals that gained")]
+    assert len(stack) == 1
+    assert dict(stack[0].changes) == {**DENSE, **dates}
+    assert stack[0].screen == 1
     assert found.design.retrieval.dense_weight == 1
 
 
-def test_the_first_of_a_union_wins_a_field() -> None:
-    one = proposal(DENSE | {"retrieval.k": "6"})
-    other = proposal({"retrieval.dense_weight": "2.0", "store.stem": "true"})
-    _, result = compiled([one, other], finalists=3, trials=0, rounds=1)
-    union = next(p for p in result.proposals if p.rationale.startswith("Union"))
-    assert dict(union.changes) == {**DENSE, "retrieval.k": "6", "store.stem": "true"}
+def test_the_best_of_a_stack_keeps_its_fields_and_what_adds_nothing_stays_out() -> None:
+    train = [TRAIN[0], TRAIN[1], example("What of May 10th?", "boat")]
+    dates = proposal({"retrieval.dense_weight": "2.0", "retrieval.date_weight": "1.0"}, "dates")
+    dates["changes"].append({"path": "retrieval.k", "value": "6"})
+    best = proposal(DENSE | {"retrieval.date_weight": "1.0"}, "best")
+    lone = proposal({"retrieval.date_weight": "0.5"}, "lone")
+    _, result = compiled([proposal(DENSE), lone, STEM], trainset=train, trials=0, rounds=1)
+    stack = next(p for p in result.proposals if p.rationale.startswith("The proposals that gained"))
+    assert dict(stack.changes) == {**DENSE, "retrieval.date_weight": "0.5"}
+    _, result = compiled([best, dates], trainset=train, trials=0, rounds=1)
+    assert [p.rationale for p in result.proposals] == ["best", "dates"]  # dates adds nothing
 
 
 def test_patience_ends_a_run_without_progress() -> None:

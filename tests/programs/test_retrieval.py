@@ -22,7 +22,6 @@ from memsteer.programs.retrieval import (
     _Layout,
     _reciprocal_ranks,
     _scale,
-    _time_bonus,
 )
 
 DIARY = history(
@@ -90,6 +89,11 @@ def test_channels_are_weighted_and_the_weights_add_up_to_one() -> None:
     assert fused == pytest.approx([0.75, 0, 0, 1, 0])
 
 
+def test_the_least_of_weights_is_a_weight() -> None:
+    assert rank(changed(text_weight=5e-324), "boat")[0] == "c"
+    assert rank(changed(text_weight=0), "boat") == ["a", "b", "c", "d", "e"]
+
+
 def test_rewrites_share_their_weight_and_hyde_searches_by_meaning_alone() -> None:
     memory = index()
     query = Query("dog", rewrites=("boat", "slept", "never used"), hypotheticals=("cat",))
@@ -138,11 +142,11 @@ def test_dates_of_the_question_lift_their_records() -> None:
     assert rank(design, "zebra on May 3rd")[0] == "c"
     assert rank(design, "zebra yesterday")[0] == "a"  # nobody says what today is
     assert rank(design, Query("zebra yesterday", datetime(2024, 5, 21)))[0] == "d"
-    # A range counts half of a day: 0.25 for all of May, and 0.5 for the 3rd.
-    bonus = _time_bonus(DIARY, design.retrieval, Query("in early May"))
-    assert bonus == pytest.approx([0.25, 0.25, 0.25, 0, 0])
-    bonus = _time_bonus(DIARY, design.retrieval, Query("on May 3 or in May"))
-    assert bonus == pytest.approx([0, 0, 0.5, 0, 0])  # a named day says which part of May
+    # A range counts half of a day.
+    hits = index().date_hits(design.store, Query("in early May"))
+    assert hits.tolist() == [0.5, 0.5, 0.5, 0, 0]
+    hits = index().date_hits(design.store, Query("on May 3 or in May"))
+    assert hits.tolist() == [0, 0, 1, 0, 0]  # a named day says which part of May
 
 
 def test_recency_halves_by_its_half_life() -> None:

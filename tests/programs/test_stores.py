@@ -1,6 +1,7 @@
 """Stores: how a history is cut into units, what stands in them, and the raw scores."""
 
 from math import log
+from typing import Any, get_args
 
 import numpy as np
 import pytest
@@ -10,7 +11,7 @@ from small import PETS, history, note
 
 from memsteer.programs.design import BASE_BM25, StoreDesign
 from memsteer.programs.records import History, Span, turn_text
-from memsteer.programs.stores import Store, build_units, index_words
+from memsteer.programs.stores import LexicalField, Store, build_units, index_words
 from memsteer.programs.text import count_tokens
 
 
@@ -102,6 +103,12 @@ def test_index_words() -> None:
     assert index_words("The dogs were running", stem=True) == ["dog", "run"]
 
 
+def score(store: Store, channel: Any, query: str) -> Any:
+    if channel in get_args(LexicalField):
+        return store.lexical_scores(channel, query)
+    return store.dense_scores(channel, PETS.encode([query])[0])
+
+
 def bm25(tf: int, length: int, mean: float, n: int, df: int) -> float:
     """Lucene's BM25 (Kamphuis et al. 2020) with k1 = 1.5 and b = 0.75."""
     idf = log(1 + (n - df + 0.5) / (df + 0.5))
@@ -114,39 +121,39 @@ def test_bm25_scores_are_lucenes() -> None:
     )
     store = Store(held, design(), PETS)
     mean = 8 / 3
-    assert store.scores("text", "Which dog?") == pytest.approx(
+    assert score(store, "text", "Which dog?") == pytest.approx(
         [bm25(2, 3, mean, 3, 2), 0, bm25(1, 3, mean, 3, 2)], rel=1e-5
     )
-    both = store.scores("text", "the cat slept")
+    both = score(store, "text", "the cat slept")
     assert both[1] == pytest.approx(bm25(1, 2, mean, 3, 1) + bm25(1, 2, mean, 3, 2), rel=1e-5)
 
 
 def test_stems_meet_only_if_asked() -> None:
     held = history(note("a", "dogs barking"), note("b", "cats"))
-    assert not Store(held, design(), PETS).scores("text", "dog bark").any()
-    assert Store(held, design(stem=True), PETS).scores("text", "dog bark")[0] > 0
+    assert not score(Store(held, design(), PETS), "text", "dog bark").any()
+    assert score(Store(held, design(stem=True), PETS), "text", "dog bark")[0] > 0
 
 
 @pytest.mark.parametrize("query", ["", "🎉", "the of", "zebra"])
 def test_a_query_without_known_words_scores_nothing(query: str) -> None:
     store = Store(turns("dog", "cat"), design(), PETS)
-    assert store.scores("text", query).tolist() == [0, 0]
+    assert score(store, "text", query).tolist() == [0, 0]
 
 
 def test_an_empty_title_channel_scores_nothing() -> None:
     store = Store(history(note("a", "dog"), note("b", "cat")), design(), PETS)
-    assert store.scores("title", "dog").tolist() == [0, 0]
-    assert store.scores("own_words", "dog")[0] > 0
+    assert score(store, "title", "dog").tolist() == [0, 0]
+    assert score(store, "own_words", "dog")[0] > 0
 
 
 def test_a_record_scores_as_its_best_unit() -> None:
     held = history(note("a", "The dog. The cat. A dog and a cat."), note("b", "A boat."))
     store = Store(held, design(unit="sentence"), PETS)
-    assert store.scores("dense", "cat") == pytest.approx([1, 0])
-    assert store.scores("dense", "cat dog") == pytest.approx([1, 0])
+    assert score(store, "dense", "cat") == pytest.approx([1, 0])
+    assert score(store, "dense", "cat dog") == pytest.approx([1, 0])
     whole = Store(held, design(), PETS)
-    assert whole.scores("dense", "cat") == pytest.approx([0.5**0.5, 0])
-    assert whole.scores("sentence", "cat") == pytest.approx([1, 0])
+    assert score(whole, "dense", "cat") == pytest.approx([0.5**0.5, 0])
+    assert score(whole, "sentence", "cat") == pytest.approx([1, 0])
 
 
 def test_the_sentence_channel_is_of_own_words_and_falls_back_to_the_text() -> None:
@@ -154,8 +161,8 @@ def test_the_sentence_channel_is_of_own_words_and_falls_back_to_the_text() -> No
     silent, nothing = turn_text([("user", ""), ("assistant", "A boat!")])
     held = history(note("a", text, utterances=utterances), note("b", silent, utterances=nothing))
     store = Store(held, design(), PETS)
-    assert store.scores("sentence", "boat") == pytest.approx([0, 1])
-    assert store.scores("own_dense", "dog") == pytest.approx([1, 0])
+    assert score(store, "sentence", "boat") == pytest.approx([0, 1])
+    assert score(store, "own_dense", "dog") == pytest.approx([1, 0])
 
 
 @given(
@@ -171,7 +178,7 @@ def test_units_hold_all_of_every_record(texts: list[str], unit: str, enrich: str
         for span in (s for u in units for s in u.spans if s.record_id == record.id):
             shown.update(range(span.start, span.end))
         assert all(i in shown for i, c in enumerate(record.text) if not c.isspace())
-    scores = Store(held, design(unit=unit, enrich=enrich, window=2), PETS).scores("text", "dog 東")
+    scores = score(Store(held, design(unit=unit, enrich=enrich, window=2), PETS), "text", "dog 東")
     assert scores.shape == (len(held),)
     assert np.isfinite(scores).all()
     assert (scores >= 0).all()
