@@ -17,6 +17,7 @@ from functools import partial
 from itertools import accumulate, pairwise
 
 import networkx as nx
+
 from memsteer.programs.bundles import Bundle, grow_bundles
 from memsteer.programs.graph import build_graph, graph_report
 from memsteer.programs.records import History, Record

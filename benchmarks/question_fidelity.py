@@ -75,7 +75,9 @@ def compare(benchmark: Benchmark, questions: int) -> tuple[list[float], list[flo
     """Recall of every design on generated and on real questions."""
     history = benchmark.history
     index = MemoryIndex(history)
-    with dspy.context(lm=offline_lm(), adapter=dspy.ChatAdapter(), disable_history=True, num_threads=1):
+    with dspy.context(
+        lm=offline_lm(), adapter=dspy.ChatAdapter(), disable_history=True, num_threads=1
+    ):
         made = SupervisionBuilder(questions=questions)(history=history)
     generated = [(Query(i.question), i.evidence_records) for i in made.items]
     real = [

@@ -138,7 +138,7 @@ class MemoryIndex:
             return self._scaled[key]
 
     def prepare(self, queries: Sequence[Query], retrieval: RetrievalDesign) -> None:
-        """Embed what `queries` search for under `retrieval` at once: far cheaper than singly."""
+        """Embed what `queries` search for under `retrieval`, together: far cheaper than singly."""
         if not any(getattr(retrieval, name) for name, c in CHANNELS.items() if c in _DENSE) and (
             retrieval.reranker != "sentence"
         ):

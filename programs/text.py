@@ -49,12 +49,15 @@ def count_tokens(text: str) -> int:
 
 def truncate_tokens(text: str, budget: int) -> str:
     """The longest prefix of `text` of at most `budget` tokens (see `count_tokens`)."""
-    end = 0
-    for n, match in enumerate(_TOKEN.finditer(text)):
-        if n >= budget:
-            return text[:end]
-        end = match.end()
-    return text
+    ends = _token_ends(text)
+    if len(ends) <= budget:
+        return text
+    return text[: ends[budget - 1]] if budget > 0 else ""
+
+
+@lru_cache(maxsize=4096)
+def _token_ends(text: str) -> tuple[int, ...]:
+    return tuple(match.end() for match in _TOKEN.finditer(text))
 
 
 def sentence_spans(text: str) -> list[tuple[int, int]]:

@@ -18,17 +18,41 @@ _NUMBER_WORD = (
     "two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|fifteen|twenty|thirty|forty|fifty"
 )
 _DURATION_UNIT = "second|minute|hour|day|week|month|year"
+_AMOUNT = r"\d[\d,]*(?:\.\d+)?"
+_CAPITAL = r"[A-ZÀ-Ý][\w’'.&-]*"
 _PATTERNS: tuple[tuple[AnswerType, re.Pattern[str]], ...] = (
-    ("money", re.compile(r"(?:[$€£¥]\s?\d[\d,]*(?:\.\d+)?)|(?:\d[\d,]*(?:\.\d+)?\s?(?:EUR|USD|GBP|euros?|dollars?|pounds?)\b)")),
+    (
+        "money",
+        re.compile(rf"[$€£¥]\s?{_AMOUNT}|{_AMOUNT}\s?(?:EUR|USD|GBP|euros?|dollars?|pounds?)\b"),
+    ),
     ("time", re.compile(r"\b(?:[01]?\d|2[0-3])(?::[0-5]\d(?:\s?[ap]\.?m\b)?|\s?[ap]\.?m\b)", re.I)),
-    ("date", re.compile(rf"\b(?:\d{{4}}-\d{{2}}-\d{{2}}|(?:{_MONTH}) \d{{1,2}}(?:st|nd|rd|th)?\b(?:, \d{{4}})?|\d{{1,2}} (?:{_MONTH})\b(?: \d{{4}})?)")),
-    ("duration", re.compile(rf"\b(?:\d+(?:\.\d+)?|{_NUMBER_WORD})[ -](?:{_DURATION_UNIT})s?\b", re.I)),
-    ("number", re.compile(rf"(?<![\w.,:/-])(?:\d+(?:,\d{{3}})*(?:\.\d+)?%?|(?:{_NUMBER_WORD}))(?= [a-z]{{3,}})", re.I)),
+    (
+        "date",
+        re.compile(
+            rf"\b(?:\d{{4}}-\d{{2}}-\d{{2}}|(?:{_MONTH}) \d{{1,2}}(?:st|nd|rd|th)?\b(?:, \d{{4}})?"
+            rf"|\d{{1,2}} (?:{_MONTH})\b(?: \d{{4}})?)"
+        ),
+    ),
+    ("duration", re.compile(rf"\b(?:{_AMOUNT}|{_NUMBER_WORD})[ -](?:{_DURATION_UNIT})s?\b", re.I)),
+    (
+        "number",
+        re.compile(
+            rf"(?<![\w.,:/-])(?:\d+(?:,\d{{3}})*(?:\.\d+)?%?|(?:{_NUMBER_WORD}))(?= [a-z]{{3,}})",
+            re.I,
+        ),
+    ),
     ("span", re.compile(r"[“\"]([^”\"\n]{3,60})[”\"]")),
-    ("span", re.compile(r"\b[A-ZÀ-Ý][\w’'.&-]*(?: (?:of|the|and|de|&|[A-ZÀ-Ý][\w’'.&-]*))*(?<! of)(?<! the)(?<! and)(?<! de)")),
-)  # fmt: skip
+    (
+        "span",
+        re.compile(
+            rf"\b{_CAPITAL}(?: (?:of|the|and|de|&|{_CAPITAL}))*"
+            r"(?<! of)(?<! the)(?<! and)(?<! de)"
+        ),
+    ),
+)
 _PHRASE = re.compile(
-    r"\b(?:an?|the|my|some|our|your) ((?:[a-zà-ÿ][\w’'-]+[ ]){1,3}?[a-zà-ÿ][\w’'-]{2,})(?=[.,;:!?)—]|"
+    r"\b(?:an?|the|my|some|our|your) "
+    r"((?:[a-zà-ÿ][\w’'-]+[ ]){1,3}?[a-zà-ÿ][\w’'-]{2,})(?=[.,;:!?)—]|"
     r" (?:for|with|to|and|in|at|from|on|before|after|by|as|that|which|so|or|when)\b)"
 )
 

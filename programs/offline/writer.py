@@ -35,7 +35,23 @@ _TURNED = {
     "you": "I", "your": "my", "yours": "mine", "yourself": "myself", "you're": "I'm",
     "you've": "I've", "you'll": "I'll", "you'd": "I'd",
 }  # fmt: skip
-_OPENERS = frozenset("and but because so which while when although who or as than that".split())
+_OPENERS = frozenset(
+    [
+        "and",
+        "but",
+        "because",
+        "so",
+        "which",
+        "while",
+        "when",
+        "although",
+        "who",
+        "or",
+        "as",
+        "than",
+        "that",
+    ]
+)
 
 
 def write_question(inputs: Mapping[str, Any]) -> dict[str, Any]:
