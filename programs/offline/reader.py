@@ -209,9 +209,8 @@ def write_hypothetical(inputs: Mapping[str, Any]) -> dict[str, Any]:
     """WriteHypothetical: the question as a statement, in its own and in near words."""
     question = str(inputs["question"])
     cues = content_words(question)
-    said = re.sub(
-        r"^\W*(?:what|which|who|when|where|why|how)\b\W*(?:much|many|long)?", "", question
-    )
+    opener = r"^\W*(?:what|which|who|when|where|why|how)\b\W*(?:much|many|long)?"
+    said = re.sub(opener, "", question, flags=re.IGNORECASE)
     passages = [f"I {said.strip(' ?')}."]
     for variant in range(2):
         other = []
