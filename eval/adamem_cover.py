@@ -19,9 +19,10 @@ Its judgments are not released, so here a rule decides, the same way every time:
 4. A fact is covered when one single memory holds it: words scattered over several memories that
    each say something else do not state it.
 
-Why 0.6: over the released memories of two stories (16 runs), the rule then finds 98 % of the goldens
-that the paper's judge matched with a memory of that date, while the memories of another date on the
-same topic "cover" 5 % of the planned facts. At 0.5 these are 99 % and 14 %, at 0.7 93 % and 2 %.
+Why 0.6: over the released memories of two stories (16 runs), the rule then finds 98 % of the
+goldens that the paper's judge matched with a memory of that date, while memories of another date
+on the same topic "cover" 5 % of the planned facts. At 0.5 these are 99 % and 14 %, at 0.7 93 % and
+2 %.
 """
 
 import re
@@ -32,6 +33,7 @@ from datetime import date
 from functools import cache, lru_cache
 
 import Stemmer
+
 from memsteer.programs.dates import mentioned_dates
 from memsteer.programs.text import STOPWORDS, words
 
@@ -39,14 +41,10 @@ THRESHOLD = 0.6
 
 _STEMMER = Stemmer.Stemmer("english")
 _STEMMER_LOCK = threading.Lock()
-_NUMBER_WORDS = {
-    word: str(number)
-    for number, word in enumerate(
-        "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen "
-        "fifteen sixteen seventeen eighteen nineteen twenty".split()
-    )
-    if word != "one"  # "one" is a pronoun as often as a number
-}
+# Not "one", which is a pronoun as often as a number.
+_COUNTED = """two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen
+    sixteen seventeen eighteen nineteen twenty"""
+_NUMBER_WORDS = {word: str(number) for number, word in enumerate(_COUNTED.split(), 2)}
 _SELF = frozenset({"user", "i", "me", "my", "myself"})
 _DATE = re.compile(
     r"\b\d{4}-\d{2}-\d{2}\b|\b(?:jan|feb|mar|apr|may|june?|july?|aug|sep|oct|nov|dec)[a-z]*\.? "

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import cast, get_args
 
 import dspy
+
 from memsteer.eval.sources import read_objects, string, strings
 from memsteer.programs.records import History, HistoryError, parse_time
 from memsteer.signatures.supervision import AnswerType

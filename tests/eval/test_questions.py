@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from memsteer.eval.questions import Benchmark, Question, load_questions
 from memsteer.programs.records import History, HistoryError, Record
 

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from memsteer.eval.questions import Benchmark, Question
 from memsteer.eval.rhelm import load_rhelm, personas
 from memsteer.programs.records import History, HistoryError

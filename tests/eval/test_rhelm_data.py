@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
+
 from memsteer.eval.rhelm import load_rhelm, personas
 
 

@@ -1,6 +1,7 @@
 """Every form of evidence reference and of irregularity, resolved by hand."""
 
 import pytest
+
 from memsteer.eval.rhelm_references import Resolution, names_turns, resolve
 from memsteer.programs.records import History, Record
 

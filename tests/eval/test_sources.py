@@ -4,6 +4,7 @@ from pathlib import Path
 
 import huggingface_hub
 import pytest
+
 from memsteer.eval.sources import data_folder
 from memsteer.programs.records import HistoryError
 
