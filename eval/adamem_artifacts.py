@@ -4,7 +4,8 @@ Of a story are read `qa_records.json`, `extracted_memories.jsonl`, `extraction_j
 `recall_judged.jsonl`. A run whose stories hold no add call and no `extraction_judged.jsonl` keeps
 no memories (Full Context): it has no figure of memories, and its judged "recall", which is a
 search over whole sessions, is not one of retrieval from a memory. Any other missing or broken
-file is a `HistoryError`.
+file is a `HistoryError`. A null stands for "no": an answer without a verdict is not right, a target
+without a rank not among the first five, an add call that failed added nothing.
 """
 
 import re
@@ -84,7 +85,7 @@ def count_story(number: int, folder: Path, goldens: _Goldens) -> StoryCounts:
     questions = [_object(path, i, row) for i, row in enumerate(records)]
     correct = sum(_flag(f"{path}, row {i}", row, "correct") for i, row in enumerate(questions))
     added = [
-        len(_list(place, row, "added"))
+        0 if row.get("added", ()) is None else len(_list(place, row, "added"))
         for place, row in read_objects(folder / "extracted_memories.jsonl")
     ]
     judged_path = folder / "extraction_judged.jsonl"
@@ -116,7 +117,9 @@ def _matched(judged: list[tuple[str, Mapping[str, Any]]]) -> Iterator[int | None
 def _recalled(path: Path) -> Iterator[str]:
     """The questions whose target was retrieved at rank 5 or better."""
     for place, row in read_objects(path):
-        if _flag(place, row, "target_in_recall") and _whole(place, row, "target_rank") <= 5:
+        if not _flag(place, row, "target_in_recall") or row.get("target_rank") is None:
+            continue
+        if _whole(place, row, "target_rank") <= 5:
             identity = row.get("question_id")
             if not isinstance(identity, str):
                 raise HistoryError(f"{place}, field 'question_id': {identity!r} is not a string")
@@ -137,10 +140,10 @@ def _list(place: str, row: Mapping[str, Any], name: str) -> list[Any]:
 
 
 def _flag(place: str, row: Mapping[str, Any], name: str) -> bool:
-    value = row.get(name)
-    if not isinstance(value, bool):
+    value = row.get(name, "nothing")
+    if value is not None and not isinstance(value, bool):
         raise HistoryError(f"{place}, field {name!r}: {value!r} is not true or false")
-    return value
+    return bool(value)
 
 
 def _whole(place: str, row: Mapping[str, Any], name: str) -> int:

@@ -129,6 +129,19 @@ def test_a_missing_judgment_is_an_error_not_a_zero(artifacts: Path) -> None:
 
 def test_a_broken_row_names_file_line_and_field(artifacts: Path) -> None:
     path = artifacts / "exp/paper/m0/lm/verbose/story_2/recall_judged.jsonl"
-    lines(path, [{"question_id": "q0", "target_in_recall": True, "target_rank": None}])
-    with pytest.raises(HistoryError, match=r"jsonl, line 1, field 'target_rank': None is not"):
+    lines(path, [{"question_id": "q0", "target_in_recall": True, "target_rank": "first"}])
+    with pytest.raises(HistoryError, match=r"jsonl, line 1, field 'target_rank': 'first' is not"):
         recompute(artifacts)
+
+
+def test_a_null_counts_as_no(artifacts: Path) -> None:
+    folder = artifacts / "exp/paper/m0/lm/verbose/story_2"
+    lines(
+        folder / "recall_judged.jsonl",
+        [{"question_id": "q0", "target_in_recall": True, "target_rank": None}],
+    )
+    records = [{"correct": None}, {"correct": True}]
+    (folder / "qa_records.json").write_text(json.dumps({"qa_records": records}), encoding="utf-8")
+    figures = recompute(artifacts).cells[1].figures
+    assert figures["qa_accuracy"].by_story[2] == 50.0
+    assert figures["recall_at_5"].by_story[2] == 0.0
