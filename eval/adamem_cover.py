@@ -22,8 +22,8 @@ Its judgments are not released, so here a rule decides, the same way every time:
 Why 0.6: over the released memories of two stories (16 runs), the rule then finds 98 % of the
 goldens that the paper's judge matched with a memory of that date; memories of another date on the
 same topic "cover" 5 % of the planned facts (4 of those runs). At 0.5 these are 99 % and 14 %, at
-0.7 93 % and 2 %. The rule is laxer than that judge, which also refuses a memory without its date:
-it finds nine in ten of the goldens that the judge matched with nothing of the date.
+0.7 93 % and 2 %. The rule is much laxer than that judge: it also finds nine in ten of the
+goldens that the judge matched with nothing of the date.
 """
 
 import re
