@@ -9,9 +9,6 @@ import json
 import sys
 from pathlib import Path
 
-from memsteer.eval.adamem_tables import recompute, render
-from memsteer.programs.records import HistoryError
-
 
 def add_tables_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     """Add `tables adamem` to the command line; its handler is `main_tables`."""
@@ -31,6 +28,10 @@ def add_tables_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentP
 
 def main_tables(args: argparse.Namespace) -> int:
     """Write the tables of `args.artifacts` to stdout, as JSON if `args.json`."""
+    # Imported here: help and usage errors need not wait for DSPy.
+    from memsteer.eval.adamem_tables import recompute, render
+    from memsteer.programs.records import HistoryError
+
     try:
         tables = recompute(args.artifacts)
     except HistoryError as error:

@@ -8,6 +8,7 @@ from typing import Any, NoReturn
 from pydantic import ValidationError
 
 from memsteer import __version__
+from memsteer.eval.adamem_cli import add_tables_parser
 from memsteer.eval.config import ROLES, ConfigError, RunConfig, Source
 
 _MODELS = "a DSPy/LiteLLM name such as openai/gpt-4.1-mini, or extractive (the offline engine)"
@@ -31,11 +32,16 @@ class _Parser(argparse.ArgumentParser):
         raise UsageError(f"{message} (see {self.prog} --help)")
 
 
+def parse(argv: Sequence[str]) -> argparse.Namespace:
+    """The options; a command that is no run brings its `handler`. Raises `UsageError`."""
+    return _parser().parse_args(argv)
+
+
 def read_arguments(
     argv: Sequence[str], environment: Mapping[str, str] = os.environ
 ) -> tuple[RunConfig, bool]:
-    """The configuration, and whether JSON is wanted. Raises `UsageError`."""
-    options = _parser().parse_args(argv)
+    """A run's configuration, and whether JSON is wanted. Raises `UsageError`."""
+    options = parse(argv)
     lm = options.lm or environment.get("MEMSTEER_LM") or ""
     if options.command == "demo":
         lm = lm or "extractive"
@@ -72,6 +78,7 @@ def _parser() -> argparse.ArgumentParser:
         _add_model(command)
         _add_bounds(command)
         _ADD[name](command)
+    add_tables_parser(commands)
     return parser
 
 

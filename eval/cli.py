@@ -1,4 +1,4 @@
-"""The command line: `memsteer demo | supervise | optimize | evaluate | run`.
+"""The command line: `memsteer demo | supervise | optimize | evaluate | run | tables`.
 
 Thin over `memsteer.eval.runs.run`. People read stderr; with --json stdout carries one JSON object.
 Exit codes: 0 done; 2 bad input or usage, one line; 3 nothing accepted; 4 the budget is spent;
@@ -11,7 +11,7 @@ import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from memsteer.eval.arguments import read_arguments
+from memsteer.eval.arguments import parse, read_arguments
 from memsteer.eval.config import ConfigError, RunConfig
 
 if TYPE_CHECKING:
@@ -35,6 +35,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     for name, value in _ENVIRONMENT.items():
         os.environ.setdefault(name, value)
     try:
+        options = parse(arguments)
+        if hasattr(options, "handler"):
+            return int(options.handler(options))
         config, as_json = read_arguments(arguments)
     except ConfigError as error:
         return _stop(BAD_INPUT, str(error), as_json)
