@@ -36,13 +36,14 @@ class StoreDesign(_Part):
 
     unit: Literal["record", "window", "conversation", "section", "sentence"] = Field(
         default="record",
-        description="what one stored unit holds: a record, a window of consecutive records of a "
-        "group, a whole conversation (group), a section of about 120 tokens, one sentence",
+        description="what is matched by words as one piece: a record, a window of consecutive "
+        "records of a group, a whole conversation (group), a section of about 120 tokens, one "
+        "sentence; embeddings are of records and sentences, whatever the unit",
     )
     enrich: Literal["none", "heading", "previous"] = Field(
         default="none",
-        description="what is stored with each unit: nothing, date and title, or these and the "
-        "person's words in the record before it",
+        description="what is indexed with each unit's words: nothing, date and title, or these "
+        "and the person's words in the record before it",
     )
     write: Literal["raw", "policy"] = Field(
         default="raw",

@@ -15,10 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memsteer.programs.dates import mentioned_dates
+from memsteer.programs.dense import DenseField, DenseIndex
 from memsteer.programs.design import DesignError, RetrievalDesign, StoreDesign
 from memsteer.programs.embedding import Embedder, SentenceTransformerEmbedder, default_cache_dir
 from memsteer.programs.records import History, Record
-from memsteer.programs.stores import DenseField, LexicalField, Scores, Store
+from memsteer.programs.stores import LexicalField, Scores, Store
 
 # Channel by the design field that weighs it.
 CHANNELS = {
@@ -96,6 +97,7 @@ class MemoryIndex:
 
     def __post_init__(self) -> None:
         self._stores: dict[str, Store] = {}
+        self._dense: dict[str, DenseIndex] = {}
         self._scaled: dict[tuple[str, str, str, bool], Scores] = {}
         self._vectors: dict[str, NDArray[np.float32]] = {}
         self._dates: dict[tuple[str, str, datetime | None], Scores] = {}
@@ -121,17 +123,24 @@ class MemoryIndex:
         key = design.key
         with self._lock:
             if key not in self._stores:
-                self._stores[key] = Store(self.corpus(design), design, self.embedder)
+                self._stores[key] = Store(self.corpus(design), design)
             return self._stores[key]
+
+    def _dense_index(self, store: StoreDesign) -> DenseIndex:
+        if store.write not in self._dense:
+            self._dense[store.write] = DenseIndex(self.corpus(store), self.embedder)
+        return self._dense[store.write]
 
     def channel(self, store: StoreDesign, channel: str, query: str, *, rrf: bool = False) -> Scores:
         """(n_records,) scores of one channel for one query, scaled to 0..1 and kept."""
-        key = (store.key, channel, query, rrf)
+        dense = channel in _DENSE
+        key = (store.write if dense else store.key, channel, query, rrf)
         with self._lock:
             if key not in self._scaled:
-                if channel in _DENSE:
-                    vector = self._vector(query)
-                    raw = self.store(store).dense_scores(cast(DenseField, channel), vector)
+                if dense:
+                    raw = self._dense_index(store).scores(
+                        cast(DenseField, channel), self._vector(query)
+                    )
                 else:
                     raw = self.store(store).lexical_scores(cast(LexicalField, channel), query)
                 self._scaled[key] = _reciprocal_ranks(raw) if rrf else _scale(raw)

@@ -1,4 +1,4 @@
-"""Stores: the units a history is cut into for search, and the indexes over their fields.
+"""Stores: the units a history is cut into for lexical search, and the indexes over their fields.
 
 A unit decides only what is matched as one piece; what is found are always records, so that units
 of any size compete on equal terms.
@@ -17,13 +17,11 @@ from numpy.typing import NDArray
 
 from memsteer.programs.dates import date_words
 from memsteer.programs.design import StoreDesign
-from memsteer.programs.embedding import Embedder
 from memsteer.programs.records import History, Record, Span
-from memsteer.programs.text import STOPWORDS, count_tokens, sentence_spans, sentences, words
+from memsteer.programs.text import STOPWORDS, count_tokens, sentence_spans, words
 
 Scores = NDArray[np.float32]
 LexicalField = Literal["text", "own_words", "title"]
-DenseField = Literal["dense", "own_dense", "sentence"]
 _SECTION_TOKENS = 120
 _STEMMER = Stemmer.Stemmer("english")
 _STEMMER_LOCK = threading.Lock()
@@ -133,12 +131,10 @@ def index_words(text: str, stem: bool) -> list[str]:
 class Store:
     """The units of one store design with their indexes, each built at first use."""
 
-    def __init__(self, history: History, design: StoreDesign, embedder: Embedder) -> None:
+    def __init__(self, history: History, design: StoreDesign) -> None:
         self.history = history
         self.design = design
-        self._embedder = embedder
         self._lexical: dict[str, Any] = {}
-        self._dense: dict[str, tuple[NDArray[np.float32], NDArray[np.intp]]] = {}
 
     @cached_property
     def units(self) -> tuple[Unit, ...]:
@@ -152,13 +148,6 @@ class Store:
         array = np.array(pairs, dtype=np.intp)
         return array[:, 0], array[:, 1]
 
-    def dense_scores(self, channel: DenseField, query_vector: NDArray[np.float32]) -> Scores:
-        """(n_records,) cosines: a record scores as its best unit (or sentence) does."""
-        if channel not in self._dense:
-            self._dense[channel] = self._embed(channel)
-        vectors, records = self._dense[channel]
-        return _best(vectors @ query_vector, records, len(self.history))
-
     def lexical_scores(self, channel: LexicalField, query: str) -> Scores:
         """(n_records,) BM25 scores: a record scores as its best unit does."""
         bm25 = self._lexical_index(channel)
@@ -169,7 +158,7 @@ class Store:
             if known:
                 unit_scores = bm25.get_scores(known)
         units, records = self._members
-        return _best(unit_scores[units], records, len(self.history))
+        return best_by_record(unit_scores[units], records, len(self.history))
 
     def _lexical_index(self, field: str) -> Any:
         if field not in self._lexical:
@@ -181,21 +170,9 @@ class Store:
             self._lexical[field] = bm25
         return self._lexical[field]
 
-    def _embed(self, channel: str) -> tuple[NDArray[np.float32], NDArray[np.intp]]:
-        if channel == "sentence":  # what the person said, sentence by sentence, whatever the unit
-            owners, texts = [], []
-            for number, record in enumerate(self.history):
-                own = sentences(record.own_words) or [record.text]
-                owners += [number] * len(own)
-                texts += own
-            return self._embedder.encode(texts), np.array(owners, dtype=np.intp)
-        field = "text" if channel == "dense" else "own_words"
-        units, records = self._members
-        vectors = self._embedder.encode([getattr(unit, field) for unit in self.units])
-        return vectors[units], records
 
-
-def _best(values: NDArray[Any], owners: NDArray[np.intp], n: int) -> Scores:
+def best_by_record(values: NDArray[Any], owners: NDArray[np.intp], n: int) -> Scores:
+    """(n,) the highest of `values` that each of `n` records owns; -1 for none."""
     out = np.full(n, -1.0, dtype=np.float32)
     np.maximum.at(out, owners, values.astype(np.float32))
     return out

@@ -1,17 +1,16 @@
 """Stores: how a history is cut into units, what stands in them, and the raw scores."""
 
 from math import log
-from typing import Any, get_args
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from small import PETS, history, note
+from small import history, note
 
 from memsteer.programs.design import BASE_BM25, StoreDesign
 from memsteer.programs.records import History, Span, turn_text
-from memsteer.programs.stores import LexicalField, Store, build_units, index_words
+from memsteer.programs.stores import LexicalField, Scores, Store, build_units, index_words
 from memsteer.programs.text import count_tokens
 
 
@@ -103,10 +102,8 @@ def test_index_words() -> None:
     assert index_words("The dogs were running", stem=True) == ["dog", "run"]
 
 
-def score(store: Store, channel: Any, query: str) -> Any:
-    if channel in get_args(LexicalField):
-        return store.lexical_scores(channel, query)
-    return store.dense_scores(channel, PETS.encode([query])[0])
+def score(store: Store, channel: LexicalField, query: str) -> Scores:
+    return store.lexical_scores(channel, query)
 
 
 def bm25(tf: int, length: int, mean: float, n: int, df: int) -> float:
@@ -119,7 +116,7 @@ def test_bm25_scores_are_lucenes() -> None:
     held = history(
         note("a", "dog barked dog", 1), note("b", "cat slept", 2), note("c", "dog slept long", 3)
     )
-    store = Store(held, design(), PETS)
+    store = Store(held, design())
     mean = 8 / 3
     assert score(store, "text", "Which dog?") == pytest.approx(
         [bm25(2, 3, mean, 3, 2), 0, bm25(1, 3, mean, 3, 2)], rel=1e-5
@@ -130,39 +127,28 @@ def test_bm25_scores_are_lucenes() -> None:
 
 def test_stems_meet_only_if_asked() -> None:
     held = history(note("a", "dogs barking"), note("b", "cats"))
-    assert not score(Store(held, design(), PETS), "text", "dog bark").any()
-    assert score(Store(held, design(stem=True), PETS), "text", "dog bark")[0] > 0
+    assert not score(Store(held, design()), "text", "dog bark").any()
+    assert score(Store(held, design(stem=True)), "text", "dog bark")[0] > 0
 
 
 @pytest.mark.parametrize("query", ["", "🎉", "the of", "zebra"])
 def test_a_query_without_known_words_scores_nothing(query: str) -> None:
-    store = Store(turns("dog", "cat"), design(), PETS)
+    store = Store(turns("dog", "cat"), design())
     assert score(store, "text", query).tolist() == [0, 0]
 
 
 def test_an_empty_title_channel_scores_nothing() -> None:
-    store = Store(history(note("a", "dog"), note("b", "cat")), design(), PETS)
+    store = Store(history(note("a", "dog"), note("b", "cat")), design())
     assert score(store, "title", "dog").tolist() == [0, 0]
     assert score(store, "own_words", "dog")[0] > 0
 
 
 def test_a_record_scores_as_its_best_unit() -> None:
     held = history(note("a", "The dog. The cat. A dog and a cat."), note("b", "A boat."))
-    store = Store(held, design(unit="sentence"), PETS)
-    assert score(store, "dense", "cat") == pytest.approx([1, 0])
-    assert score(store, "dense", "cat dog") == pytest.approx([1, 0])
-    whole = Store(held, design(), PETS)
-    assert score(whole, "dense", "cat") == pytest.approx([0.5**0.5, 0])
-    assert score(whole, "sentence", "cat") == pytest.approx([1, 0])
-
-
-def test_the_sentence_channel_is_of_own_words_and_falls_back_to_the_text() -> None:
-    text, utterances = turn_text([("user", "My dog."), ("assistant", "A boat!")])
-    silent, nothing = turn_text([("user", ""), ("assistant", "A boat!")])
-    held = history(note("a", text, utterances=utterances), note("b", silent, utterances=nothing))
-    store = Store(held, design(), PETS)
-    assert score(store, "sentence", "boat") == pytest.approx([0, 1])
-    assert score(store, "own_dense", "dog") == pytest.approx([1, 0])
+    parts = score(Store(held, design(unit="sentence")), "text", "cat")
+    # Four sentences of 1, 1, 2, 1 words; "The cat." matches better than "A dog and a cat.".
+    assert parts[0] == pytest.approx(bm25(1, 1, 5 / 4, 4, 2), rel=1e-5)
+    assert parts[1] == 0
 
 
 @given(
@@ -178,7 +164,7 @@ def test_units_hold_all_of_every_record(texts: list[str], unit: str, enrich: str
         for span in (s for u in units for s in u.spans if s.record_id == record.id):
             shown.update(range(span.start, span.end))
         assert all(i in shown for i, c in enumerate(record.text) if not c.isspace())
-    scores = score(Store(held, design(unit=unit, enrich=enrich, window=2), PETS), "text", "dog 東")
+    scores = score(Store(held, design(unit=unit, enrich=enrich, window=2)), "text", "dog 東")
     assert scores.shape == (len(held),)
     assert np.isfinite(scores).all()
     assert (scores >= 0).all()
