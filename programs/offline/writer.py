@@ -16,8 +16,8 @@ from memsteer.programs.offline.vectors import near_words
 from memsteer.programs.text import STOPWORDS, content_words
 from memsteer.signatures.supervision import AnswerPlan, SourceRecord, SupportingFact
 
-_TARGET_CUES = 4
-_LEAD_CUES = 3
+_TARGET_CUES = 3
+_LEAD_CUES = 2
 _TITLE_CUES = 2
 _WORD = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
 _BREAK = re.compile(
