@@ -15,6 +15,7 @@ from memsteer.programs.stores import Scores, best_by_record
 from memsteer.programs.text import sentences
 
 DenseField = Literal["dense", "own_dense", "sentence"]
+_MOST_SENTENCES = 8  # of a record: what a long document is about is said early
 
 
 class DenseIndex:
@@ -27,27 +28,37 @@ class DenseIndex:
 
     def scores(self, field: DenseField, query: NDArray[np.float32]) -> Scores:
         """(n_records,) cosines with the vector `query`; of sentences, the best of a record."""
-        if field not in self._fields:
-            owners, texts = self._texts(field)
-            self._fields[field] = self._embedder.encode(texts), np.array(owners, dtype=np.intp)
-        vectors, records = self._fields[field]
+        vectors, records = self._field(field)
         return best_by_record(vectors @ query, records, len(self.history))
 
-    def _texts(self, field: DenseField) -> tuple[list[int], list[str]]:
-        """The record number and the text of each vector.
+    def _field(self, field: DenseField) -> tuple[NDArray[np.float32], NDArray[np.intp]]:
+        """The vectors of a field, and the record number of each.
 
-        dense: title and whole text. own_dense: what the person said. sentence: that, sentence by
-        sentence.
+        dense: title and whole text. own_dense: what the person said; of a record without
+        speakers, the same as dense. sentence: what the person said, sentence by sentence.
         """
-        if field == "dense":
-            texts = [f"{r.title}\n{r.text}" if r.title else r.text for r in self.history]
-        elif field == "own_dense":
-            texts = [r.own_words or r.text for r in self.history]
-        else:
-            pairs = [
-                (number, sentence)
-                for number, record in enumerate(self.history)
-                for sentence in sentences(record.own_words) or [record.text]
-            ]
-            return [number for number, _ in pairs], [sentence for _, sentence in pairs]
-        return list(range(len(texts))), texts
+        if field not in self._fields:
+            everyone = np.arange(len(self.history))
+            if field == "dense":
+                texts = [f"{r.title}\n{r.text}" if r.title else r.text for r in self.history]
+                self._fields[field] = self._embedder.encode(texts), everyone
+            elif field == "own_dense":
+                said = [(n, r.own_words) for n, r in enumerate(self.history) if r.utterances]
+                spoken = [(n, words) for n, words in said if words]
+                vectors = self._field("dense")[0].copy()
+                if spoken:
+                    places, texts = zip(*spoken, strict=True)
+                    vectors[list(places)] = self._embedder.encode(texts)
+                self._fields[field] = vectors, everyone
+            else:
+                owners, texts = self._sentences()
+                self._fields[field] = self._embedder.encode(texts), np.array(owners, dtype=np.intp)
+        return self._fields[field]
+
+    def _sentences(self) -> tuple[list[int], list[str]]:
+        pairs = [
+            (number, sentence)
+            for number, record in enumerate(self.history)
+            for sentence in sentences(record.own_words)[:_MOST_SENTENCES] or [record.text]
+        ]
+        return [number for number, _ in pairs], [sentence for _, sentence in pairs]
