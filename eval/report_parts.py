@@ -8,7 +8,7 @@ from typing import TypeVar
 from memsteer.eval.charts import Bar, bars, steps
 from memsteer.eval.metrics import MEASURES, Summary
 from memsteer.eval.result import RunResult
-from memsteer.optimizers.memsteer_opt import Proposed, Step
+from memsteer.optimizers.trajectory import Proposed, Step
 from memsteer.programs.design import BASE_BM25
 from memsteer.programs.ledger import Usage
 from memsteer.programs.supervision import Rejection

@@ -8,8 +8,8 @@ from typing import Any, Literal
 from memsteer.eval.config import RunConfig
 from memsteer.eval.metrics import Difference, Summary, differences, summarise
 from memsteer.eval.questions import Benchmark
-from memsteer.optimizers.memsteer_opt import OptimizationResult
 from memsteer.optimizers.outcomes import Outcome
+from memsteer.optimizers.trajectory import OptimizationResult
 from memsteer.programs.design import BASE_BM25, MemoryDesign
 from memsteer.programs.ledger import Usage
 from memsteer.programs.supervision import Supervision

@@ -26,53 +26,21 @@ from memsteer.optimizers.outcomes import (
     typed_metric,
 )
 from memsteer.optimizers.proposer import DesignProposer, read_proposal
+from memsteer.optimizers.trajectory import (
+    OptimizationResult,
+    Proposed,
+    Step,
+    as_proposal,
+    as_row,
+    as_tried,
+)
 from memsteer.programs.design import DesignError, MemoryDesign
-from memsteer.programs.ledger import Usage
 from memsteer.programs.memory import MemoryProgram
 from memsteer.programs.metering import metered
 from memsteer.programs.parallel import Failure, attempt, run_parallel
 from memsteer.programs.retrieval import Query
-from memsteer.signatures.design import DesignChange, DesignProposal, TriedProposal
 
 Journal = Callable[[str, dict[str, Any]], None]
-
-
-@dataclass(frozen=True)
-class Proposed:
-    """A proposal and its fate: refused, no gain in screening, gained but another gained more, not
-    better on validation, or accepted.
-    """
-
-    round: int
-    rationale: str
-    changes: tuple[tuple[str, str], ...]
-    fate: str
-    screen: float | None = None
-    accuracy: float | None = None
-
-
-@dataclass(frozen=True)
-class Step:
-    """A point of the trajectory: the design held after `round`, and how it does."""
-
-    round: int
-    design: MemoryDesign
-    screen: float
-    train_accuracy: float
-    val_accuracy: float
-
-
-@dataclass(frozen=True)
-class OptimizationResult:
-    """What an optimization did: every accepted step, every proposal, and what it cost."""
-
-    steps: tuple[Step, ...]
-    proposals: tuple[Proposed, ...]
-    usage: Usage
-
-    @property
-    def accepted(self) -> tuple[Proposed, ...]:
-        return tuple(p for p in self.proposals if p.fate == "accepted")
 
 
 class OfficialQuestions(ValueError):
@@ -204,7 +172,7 @@ class MemSteerOpt(Teleprompter):
         )
         run.steps.append(step)
         counts = count_failures(run.train_outcomes, run.program)
-        self.journal("held", {**_row(step), "failures": counts.model_dump()})
+        self.journal("held", {**as_row(step), "failures": counts.model_dump()})
 
     def _round(self, run: _Run, number: int, rng: random.Random) -> bool | None:
         """One round: whether a revision was accepted; None where the proposer has nothing new."""
@@ -243,7 +211,7 @@ class MemSteerOpt(Teleprompter):
         for proposed, _ in gained[1:]:
             fresh = tuple((p, v) for p, v in proposed.changes if p not in changes)
             try:
-                design = read_proposal(_as_proposal(replace(proposed, changes=fresh)), held.design)
+                design = read_proposal(as_proposal(replace(proposed, changes=fresh)), held.design)
             except DesignError:  # nothing left of it beside what is stacked already
                 continue
             tuned = self._tune(design, screen, number)
@@ -272,7 +240,7 @@ class MemSteerOpt(Teleprompter):
                 current=program.design,
                 counts=count_failures(run.train_outcomes, program),
                 cases=cases,
-                tried=[_as_tried(p) for p in run.proposals],
+                tried=[as_tried(p) for p in run.proposals],
                 number=self.number,
             )
         )
@@ -352,16 +320,3 @@ class MemSteerOpt(Teleprompter):
     def _record(self, run: _Run, proposed: Proposed) -> None:
         run.proposals.append(proposed)
         self.journal("proposal", asdict(proposed))
-
-
-def _row(step: Step) -> dict[str, Any]:
-    return {**asdict(step), "design": step.design.model_dump()}
-
-
-def _as_proposal(proposed: Proposed) -> DesignProposal:
-    changes = [DesignChange(path=p, value=v) for p, v in proposed.changes]
-    return DesignProposal(rationale=proposed.rationale, changes=changes)
-
-
-def _as_tried(proposed: Proposed) -> TriedProposal:
-    return TriedProposal(changes=_as_proposal(proposed).changes, fate=proposed.fate)

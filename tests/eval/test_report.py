@@ -7,8 +7,8 @@ from memsteer.eval.config import RunConfig
 from memsteer.eval.questions import Benchmark
 from memsteer.eval.report import html_report, markdown_report
 from memsteer.eval.result import Findings, RunResult, Stage
-from memsteer.optimizers.memsteer_opt import OptimizationResult, Proposed, Step
 from memsteer.optimizers.outcomes import Outcome
+from memsteer.optimizers.trajectory import OptimizationResult, Proposed, Step
 from memsteer.programs.design import BASE_BM25
 from memsteer.programs.ledger import Usage
 from memsteer.programs.records import History, Span

@@ -11,7 +11,8 @@ import pytest
 from pets import BASE, DENSE, TRAIN, VAL, example, program, proposal, read
 from scripted import ScriptedEngine, scripted_lm
 
-from memsteer.optimizers.memsteer_opt import MemSteerOpt, OfficialQuestions, OptimizationResult
+from memsteer.optimizers.memsteer_opt import MemSteerOpt, OfficialQuestions
+from memsteer.optimizers.trajectory import OptimizationResult
 from memsteer.programs.answers import Verdict
 from memsteer.programs.design import MemoryDesign
 from memsteer.programs.memory import MemoryProgram
