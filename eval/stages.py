@@ -23,31 +23,16 @@ from memsteer.optimizers.memsteer_opt import MemSteerOpt
 from memsteer.optimizers.outcomes import Outcome, evaluate, typed_metric
 from memsteer.programs.design import BASE_BM25, MemoryDesign
 from memsteer.programs.embedding import Embedder
-from memsteer.programs.graph import build_graph
 from memsteer.programs.ledger import Ledger
 from memsteer.programs.memory import MemoryProgram
-from memsteer.programs.records import History
 from memsteer.programs.retrieval import MemoryIndex
 from memsteer.programs.supervision import Supervision, SupervisionBuilder
 
-# Neighbours in one conversation are a design's `neighbour_weight`; links are what leads further.
-_LINK_KINDS = frozenset({"reference", "lexical", "section"})
 _SHOWN_LINES = 5
 
 
 class NoAnswers(RuntimeError):
     """The model answered nothing at all: one line with what it said instead."""
-
-
-def record_links(history: History) -> dict[str, tuple[str, ...]]:
-    """Each record's neighbours by reference, shared words or adjacent section."""
-    graph = build_graph(history)
-    return {
-        record.id: tuple(
-            sorted(o for o, e in graph[record.id].items() if _LINK_KINDS & set(e["kinds"]))
-        )
-        for record in history
-    }
 
 
 @dataclass
@@ -152,10 +137,9 @@ class Work:
     @cached_property
     def _index(self) -> MemoryIndex:
         history = self.benchmark.history
-        links = record_links(history)
         if self.embedder is None:
-            return MemoryIndex(history, links=links)
-        return MemoryIndex(history, self.embedder, links=links)
+            return MemoryIndex(history)
+        return MemoryIndex(history, self.embedder)
 
     def _program(self, design: MemoryDesign) -> MemoryProgram:
         program = MemoryProgram(self._index, design, self.config.budget_tokens)

@@ -200,3 +200,18 @@ class _Index:
 
     def _mass(self, vocabulary: frozenset[int]) -> float:
         return math.fsum(map(self._squared_idf.__getitem__, vocabulary))
+
+
+# Neighbours in one conversation are a design's `neighbour_weight`; links are what leads further.
+_LINK_KINDS = frozenset({"reference", "lexical", "section"})
+
+
+def record_links(history: History) -> dict[str, tuple[str, ...]]:
+    """Each record's neighbours by reference, shared words or adjacent section."""
+    graph = build_graph(history)
+    return {
+        record.id: tuple(
+            sorted(o for o, e in graph[record.id].items() if _LINK_KINDS & set(e["kinds"]))
+        )
+        for record in history
+    }

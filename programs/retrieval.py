@@ -18,6 +18,7 @@ from memsteer.programs.dates import mentioned_dates
 from memsteer.programs.dense import DenseField, DenseIndex
 from memsteer.programs.design import DesignError, RetrievalDesign, StoreDesign
 from memsteer.programs.embedding import Embedder, SentenceTransformerEmbedder, default_cache_dir
+from memsteer.programs.layout import Layout
 from memsteer.programs.records import History, Record
 from memsteer.programs.stores import LexicalField, Scores, Store
 
@@ -32,7 +33,6 @@ CHANNELS = {
 }
 _DENSE = frozenset({"dense", "own_dense", "sentence"})
 _RRF_C = 60  # Cormack et al. 2009
-_GRAPH_SEEDS = 20
 
 
 @dataclass(frozen=True)
@@ -83,7 +83,8 @@ class CrossEncoderReranker:
 class MemoryIndex:
     """All indexes over one history. Shared by programs and threads; never copied.
 
-    `links` are the record graph's neighbours by record id, for `graph_weight`; `written` is the
+    `links` are linked records by record id, for `graph_weight`; None takes the record graph's
+    (`record_links`). `written` is the
     history of memories written under a policy, for `store.write = "policy"`.
     """
 
@@ -92,7 +93,7 @@ class MemoryIndex:
         default_factory=lambda: SentenceTransformerEmbedder(cache_dir=default_cache_dir())
     )
     reranker: Reranker | None = None
-    links: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    links: Mapping[str, Sequence[str]] | None = None
     written: History | None = None
 
     def __post_init__(self) -> None:
@@ -188,13 +189,13 @@ class MemoryIndex:
             return self._dates[key]
 
     @cached_property
-    def _raw_layout(self) -> "_Layout":
-        return _Layout.of(self.history, self.links)
+    def _raw_layout(self) -> "Layout":
+        return Layout.of(self.history, self.links)
 
-    def layout(self, store: StoreDesign) -> "_Layout":
+    def layout(self, store: StoreDesign) -> "Layout":
         if store.write == "raw":
             return self._raw_layout
-        return _Layout.of(self.corpus(store), {})
+        return Layout.of(self.corpus(store), {})
 
     def rank(
         self, store: StoreDesign, retrieval: RetrievalDesign, query: Query, limit: int = 100
@@ -206,7 +207,9 @@ class MemoryIndex:
         if retrieval.date_weight:
             scores = scores + retrieval.date_weight * self.date_hits(store, query)
         if retrieval.recency_weight:
-            scores = scores + retrieval.recency_weight * layout.recency(query, retrieval)
+            scores = scores + retrieval.recency_weight * layout.recency(
+                query.time, retrieval.recency_days
+            )
         scores = layout.spread(scores, retrieval)
         if retrieval.reranker != "none":
             scores = self._reranked(scores, store, retrieval, query)
@@ -249,68 +252,6 @@ class MemoryIndex:
         out = scores.copy()
         ceiling = max(float(scores.max()), 1e-9)
         out[top] = ceiling + scores[top] / ceiling + retrieval.rerank_weight * fresh
-        return out
-
-
-@dataclass(frozen=True)
-class _Layout:
-    """Where the records of a history stand: neighbours in a group, groups, links; as arrays."""
-
-    days: NDArray[np.float64]  # since the epoch; NaN where a record has no time
-    before: NDArray[np.intp]
-    after: NDArray[np.intp]
-    group: NDArray[np.intp]
-    links: tuple[tuple[int, ...], ...]
-
-    @classmethod
-    def of(cls, history: History, links: Mapping[str, Sequence[str]]) -> "_Layout":
-        n = len(history)
-        before, after = np.full(n, n), np.full(n, n)  # n points at a score of 0
-        group = np.arange(n)
-        for members in history.groups.values():
-            places = [history.index[r.id] for r in members]
-            group[places] = places[0]
-            before[places[1:]] = places[:-1]
-            after[places[:-1]] = places[1:]
-        linked = tuple(
-            tuple(history.index[other] for other in links.get(r.id, ())) for r in history
-        )
-        days = [
-            (r.time - datetime(1970, 1, 1)).total_seconds() / 86400 if r.time else np.nan
-            for r in history
-        ]
-        return cls(np.array(days), before, after, group, linked)
-
-    def recency(self, query: Query, retrieval: RetrievalDesign) -> Scores | float:
-        """(n_records,) 0.5 ** (age / half-life), 0 without a time; "now" is the question's time."""
-        known = self.days[~np.isnan(self.days)]
-        if not len(known):
-            return 0.0
-        now = (
-            (query.time - datetime(1970, 1, 1)).total_seconds() / 86400
-            if query.time
-            else known.max()
-        )
-        decay = 0.5 ** (np.abs(now - self.days) / retrieval.recency_days)
-        return np.nan_to_num(decay).astype(np.float32)
-
-    def spread(self, scores: Scores, retrieval: RetrievalDesign) -> Scores:
-        """`scores` plus what neighbours, group and linked records pass on."""
-        out = scores.copy()
-        if retrieval.neighbour_weight:
-            padded = np.append(scores, np.float32(0))
-            near = np.maximum(padded[self.before], padded[self.after])
-            out += retrieval.neighbour_weight * near
-        if retrieval.group_weight:
-            best = np.zeros_like(scores)
-            np.maximum.at(best, self.group, scores)
-            out += retrieval.group_weight * best[self.group]
-        if retrieval.graph_weight:
-            gained = np.zeros_like(scores)
-            for i in np.argsort(-scores, kind="stable")[:_GRAPH_SEEDS]:
-                for other in self.links[i]:
-                    gained[other] = max(gained[other], scores[i])
-            out += retrieval.graph_weight * gained
         return out
 
 

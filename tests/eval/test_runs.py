@@ -11,8 +11,8 @@ from fakes import SMALL, FakeEmbedder, read_rows, write_tiny
 
 from memsteer.eval.config import ConfigError, RunConfig, Source
 from memsteer.eval.runs import run
-from memsteer.eval.stages import record_links
 from memsteer.programs.design import MemoryDesign
+from memsteer.programs.graph import record_links
 from memsteer.programs.ledger import BudgetExhausted
 from memsteer.programs.memory import MemoryProgram
 from memsteer.programs.records import History

@@ -14,12 +14,12 @@ from hypothesis import strategies as st
 from small import PETS, history, note
 
 from memsteer.programs.design import BASE_BM25, DesignError, MemoryDesign
+from memsteer.programs.layout import Layout
 from memsteer.programs.records import History, Record
 from memsteer.programs.retrieval import (
     CrossEncoderReranker,
     MemoryIndex,
     Query,
-    _Layout,
     _reciprocal_ranks,
     _scale,
 )
@@ -110,7 +110,7 @@ def test_rewrites_share_their_weight_and_hyde_searches_by_meaning_alone() -> Non
 
 
 def test_neighbours_pass_on_a_share() -> None:
-    layout = _Layout.of(DIARY, {})
+    layout = Layout.of(DIARY, {})
     design = changed(neighbour_weight=0.5).retrieval
     spread = layout.spread(scores([1, 0.2, 0.4, 0, 0]), design)
     # b stands beside a and gets half of 1; a gets half of 0.2; the others stand alone.
@@ -118,13 +118,13 @@ def test_neighbours_pass_on_a_share() -> None:
 
 
 def test_a_group_passes_on_its_best() -> None:
-    layout = _Layout.of(DIARY, {})
+    layout = Layout.of(DIARY, {})
     spread = layout.spread(scores([1, 0.2, 0.4, 0.1, 0]), changed(group_weight=0.5).retrieval)
     assert spread == pytest.approx([1.5, 0.7, 0.6, 0.15, 0])
 
 
 def test_links_pass_on_the_best_of_the_linked() -> None:
-    layout = _Layout.of(DIARY, {"a": ["d"], "d": ["a", "e"], "c": ["d"]})
+    layout = Layout.of(DIARY, {"a": ["d"], "d": ["a", "e"], "c": ["d"]})
     spread = layout.spread(scores([1, 0, 0.4, 0.2, 0]), changed(graph_weight=0.5).retrieval)
     # d is linked from a (1) and c (0.4); a and e from d (0.2).
     assert spread == pytest.approx([1.1, 0, 0.4, 0.7, 0.1])
@@ -133,7 +133,7 @@ def test_links_pass_on_the_best_of_the_linked() -> None:
 def test_spreading_changes_nothing_given() -> None:
     given_scores = scores([1, 0, 0, 0, 0])
     design = changed(neighbour_weight=1, group_weight=1, graph_weight=1).retrieval
-    _Layout.of(DIARY, {}).spread(given_scores, design)
+    Layout.of(DIARY, {}).spread(given_scores, design)
     assert given_scores.tolist() == [1, 0, 0, 0, 0]
 
 
