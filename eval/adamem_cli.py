@@ -8,9 +8,10 @@ import argparse
 import json
 import sys
 from pathlib import Path
+from typing import Any
 
 
-def add_tables_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+def add_tables_parser(subparsers: "argparse._SubParsersAction[Any]") -> None:
     """Add `tables adamem` to the command line; its handler is `main_tables`."""
     tables = subparsers.add_parser("tables", help="recompute a paper's tables from its artifacts")
     papers = tables.add_subparsers(dest="paper", required=True, metavar="PAPER")

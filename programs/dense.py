@@ -15,7 +15,7 @@ from memsteer.programs.stores import Scores, best_by_record
 from memsteer.programs.text import sentences
 
 DenseField = Literal["dense", "own_dense", "sentence"]
-_MOST_SENTENCES = 8  # of a record: what a long document is about is said early
+_MOST_SENTENCES = 6  # of a record: what a long document is about is said early
 
 
 class DenseIndex:
@@ -44,11 +44,11 @@ class DenseIndex:
                 self._fields[field] = self._embedder.encode(texts), everyone
             elif field == "own_dense":
                 said = [(n, r.own_words) for n, r in enumerate(self.history) if r.utterances]
-                spoken = [(n, words) for n, words in said if words]
+                spoken = [(place, text) for place, text in said if text]
                 vectors = self._field("dense")[0].copy()
                 if spoken:
-                    places, texts = zip(*spoken, strict=True)
-                    vectors[list(places)] = self._embedder.encode(texts)
+                    words = self._embedder.encode([text for _, text in spoken])
+                    vectors[[place for place, _ in spoken]] = words
                 self._fields[field] = vectors, everyone
             else:
                 owners, texts = self._sentences()

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 Matrix = NDArray[np.float32]
 DEFAULT_MODEL = "all-MiniLM-L6-v2"
-DEFAULT_MAX_TOKENS = 128  # what a processor core can embed in minutes for thousands of records
+DEFAULT_MAX_TOKENS = 96  # what a processor core can embed in minutes for thousands of records
 
 
 class Embedder(Protocol):

@@ -207,9 +207,8 @@ class MemoryIndex:
         if retrieval.date_weight:
             scores = scores + retrieval.date_weight * self.date_hits(store, query)
         if retrieval.recency_weight:
-            scores = scores + retrieval.recency_weight * layout.recency(
-                query.time, retrieval.recency_days
-            )
+            fresh = layout.recency(query.time, retrieval.recency_days)
+            scores = scores + retrieval.recency_weight * fresh
         scores = layout.spread(scores, retrieval)
         if retrieval.reranker != "none":
             scores = self._reranked(scores, store, retrieval, query)
