@@ -51,7 +51,7 @@ class Layout:
         return tuple(tuple(index[other] for other in links.get(r.id, ())) for r in self.history)
 
     def recency(self, asked: datetime | None, half_life: float) -> Scores | float:
-        """(n_records,) 0.5 ** (age / half-life), 0 without a time; from `asked` or the last record."""
+        """(n_records,) 0.5 ** (age / half-life) from `asked` (or the last record); 0 if undated."""
         known = self.days[~np.isnan(self.days)]
         if not len(known):
             return 0.0
