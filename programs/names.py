@@ -88,3 +88,6 @@ class Names:
         for pattern, title in _GENDERED:
             text = pattern.sub(title, text)
         return KINSHIP.get(text, USER if text in _USER_WORDS else text)
+
+
+NO_NAMES = Names()  # nothing known: the rules alone tell who is who

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from pydantic import ValidationError
 
-from memsteer.programs.names import Names
+from memsteer.programs.names import NO_NAMES, Names
 from memsteer.programs.policy import MemoryPolicy, Scope, ScopedRule, scope_key
 from memsteer.programs.text import words
 from memsteer.signatures.writing import PolicyPatch, RuleChange
@@ -60,7 +60,7 @@ def excludes(rule: str) -> bool:
 def apply_patch(
     policy: MemoryPolicy,
     patch: object,
-    names: Names = Names(),
+    names: Names = NO_NAMES,
     *,
     exclusions_allowed: bool = True,
 ) -> PatchOutcome:

@@ -131,10 +131,13 @@ def _named_in(name: str, said: set[str]) -> bool:
     return bool(wanted) and all(w in said for w in wanted)
 
 
+START_POLICY = MemoryPolicy()  # the default general rule, and no other
+
+
 class PolicyParameter(Parameter):
     """Holds a policy inside a DSPy program, so that saving, loading and copying keep it."""
 
-    def __init__(self, value: MemoryPolicy = MemoryPolicy()) -> None:
+    def __init__(self, value: MemoryPolicy = START_POLICY) -> None:
         self.value = value
 
     def reset(self) -> None:

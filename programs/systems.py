@@ -174,9 +174,7 @@ class PolicyMemory(dspy.Module):  # type: ignore[misc]
     def answer(self, state: WriterState, question: Question) -> Answered:
         found = self.search.top(state.store, question.text, self.config.k, self.config.recency)
         shown = tuple(f.memory.text for f in found)
-        said = with_retry(
-            self.answerer, memories=shown, question=question.text, names=state.names
-        )
+        said = with_retry(self.answerer, memories=shown, question=question.text, names=state.names)
         if isinstance(said, Failure):
             return Answered("", found, shown, said)
         return Answered(said, found, shown)
@@ -197,7 +195,9 @@ class PolicyMemory(dspy.Module):  # type: ignore[misc]
         if self.config.validated and outcome.policy != state.policy:
             before, after = replay(state.policy), replay(outcome.policy)
             if after < before:
-                reason = f"the past week replayed: {after:g} right answers with it, {before:g} before"
+                reason = (
+                    f"the past week replayed: {after:g} right answers with it, {before:g} before"
+                )
                 outcome = PatchOutcome(state.policy, False, (*outcome.reasons, reason))
         return replace(state, policy=outcome.policy), outcome
 
@@ -236,9 +236,7 @@ class PolicyMemory(dspy.Module):  # type: ignore[misc]
                 stored.append(StoredMemory("", text, when, week, kind, about, sources, reason))
             else:
                 rule = "; ".join(str(r) for r in rules[n])
-                refused.append(
-                    RefusedMemory(text, when, week, kind, about, sources, reason, rule)
-                )
+                refused.append(RefusedMemory(text, when, week, kind, about, sources, reason, rule))
         store = state.store.plus(stored, refused)
         new = store.memories[len(state.store) :]
         return Written(replace(state, store=store), new, tuple(refused), failure)

@@ -101,7 +101,9 @@ class Gate(dspy.Module):
         config: dict[str, Any] | None = None,
     ) -> dict[int, GateVerdict]:
         shown = [
-            GateCandidate(index=n, text=c.text, about=c.about, rules=[str(rule) for rule in rules[n]])
+            GateCandidate(
+                index=n, text=c.text, about=c.about, rules=[str(rule) for rule in rules[n]]
+            )
             for n, c in enumerate(candidates)
             if rules[n]
         ]
