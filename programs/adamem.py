@@ -100,7 +100,7 @@ class StoryRun:
         return self  # frozen
 
 
-class WeeklyLoop(dspy.Module):  # type: ignore[misc]
+class WeeklyLoop(dspy.Module):
     """Runs a writing system over a stream: `loop(stream=…, feedback=…).run` is a `StoryRun`."""
 
     def __init__(self, system: WritingSystem) -> None:

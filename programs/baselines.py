@@ -27,7 +27,7 @@ from memsteer.signatures.writing import FeedbackTurn
 IDEAL = replace(MEM0, name="ideal", time_rule=True)
 
 
-class FullContext(dspy.Module):  # type: ignore[misc]
+class FullContext(dspy.Module):
     """Everything said so far, and earlier transcripts, in the prompt; nothing is extracted."""
 
     def __init__(self, name: str = "full-context") -> None:

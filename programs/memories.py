@@ -103,6 +103,10 @@ class Recency:
             raise ValueError(f"recency needs weight >= 0 and half_life > 0, not {self}")
 
 
+EMPTY_STORE = MemoryStore()
+NO_RECENCY = Recency()
+
+
 class MemorySearch:
     """Top-k search over a store by cosine of embeddings; each text is embedded once."""
 
@@ -115,7 +119,7 @@ class MemorySearch:
         return self  # a cache is shared, never copied
 
     def top(
-        self, store: MemoryStore, query: str, k: int, recency: Recency = Recency()
+        self, store: MemoryStore, query: str, k: int, recency: Recency = NO_RECENCY
     ) -> tuple[Found, ...]:
         """The k best memories for the query, best first; of equals the later written."""
         memories = store.memories

@@ -13,6 +13,8 @@ import dspy
 
 from memsteer.programs.embedding import Embedder
 from memsteer.programs.memories import (
+    EMPTY_STORE,
+    NO_RECENCY,
     Found,
     MemoryKind,
     MemorySearch,
@@ -24,7 +26,7 @@ from memsteer.programs.memories import (
 from memsteer.programs.names import Names
 from memsteer.programs.parallel import Failure
 from memsteer.programs.patches import PatchOutcome, apply_patch
-from memsteer.programs.policy import MemoryPolicy, PolicyParameter
+from memsteer.programs.policy import START_POLICY, MemoryPolicy, PolicyParameter
 from memsteer.programs.stream import Day, Question
 from memsteer.programs.writers import (
     KEEP_USER_FACTS,
@@ -59,7 +61,7 @@ class WritingConfig:
     keep_user_facts: bool = False
     show_general: bool = True
     validated: bool = False
-    recency: Recency = Recency()
+    recency: Recency = NO_RECENCY
     k: int = TOP_K
 
 
@@ -77,8 +79,8 @@ MEM0_TIME = replace(MEM0, name="mem0-time", time_rule=True)
 class WriterState:
     """What a system knows at some point of a story."""
 
-    policy: MemoryPolicy = MemoryPolicy()
-    store: MemoryStore = MemoryStore()
+    policy: MemoryPolicy = START_POLICY
+    store: MemoryStore = EMPTY_STORE
     log: tuple[str, ...] = ()  # dialogue and transcripts as text, for systems without a store
     names: Names = field(default_factory=Names)
 
@@ -136,7 +138,7 @@ class WritingSystem(Protocol):
         ...
 
 
-class PolicyMemory(dspy.Module):  # type: ignore[misc]
+class PolicyMemory(dspy.Module):
     """AdaMem and, with its switches off, the Mem0-style systems.
 
     The policy it starts from is a DSPy parameter; what a story teaches stands in its states, and
@@ -147,7 +149,7 @@ class PolicyMemory(dspy.Module):  # type: ignore[misc]
         self,
         embedder: Embedder,
         config: WritingConfig = ADAMEM,
-        policy: MemoryPolicy = MemoryPolicy(),
+        policy: MemoryPolicy = START_POLICY,
     ) -> None:
         super().__init__()
         self.name = config.name
@@ -195,9 +197,7 @@ class PolicyMemory(dspy.Module):  # type: ignore[misc]
         if self.config.validated and outcome.policy != state.policy:
             before, after = replay(state.policy), replay(outcome.policy)
             if after < before:
-                reason = (
-                    f"the past week replayed: {after:g} right answers with it, {before:g} before"
-                )
+                reason = f"past week replayed: {after:g} right with the patch, {before:g} without"
                 outcome = PatchOutcome(state.policy, False, (*outcome.reasons, reason))
         return replace(state, policy=outcome.policy), outcome
 

@@ -13,7 +13,8 @@ from memsteer.programs.text import content_words
 from memsteer.programs.writers import KEEP_USER_FACTS
 
 _NEAR = 0.5  # cosine from which a rule's word is met
-_MARKS = frozenset("record remember track focus want need keep save only just stick".split())
+_MARK_WORDS = "record remember track focus want need keep save only just stick"
+_MARKS = frozenset(_MARK_WORDS.split())  # of a wish itself, not of what is wished for
 
 
 def gate_memory(inputs: Mapping[str, Any]) -> dict[str, Any]:

@@ -22,15 +22,12 @@ _BEFORE = re.compile(
     r"reassured|comforted|than|let|Since|since|that|when|because|but|So|if|while) $"
 )
 _DETERMINED = re.compile(r"\b(?:the|a|an|this|that|our|my|in|at|near|around|of) $", re.IGNORECASE)
-_NOBODY = frozenset(
-    {*(m for m in MONTHS), *(m[:3] for m in MONTHS), *WEEKDAYS}
-    | set(
-        "hey hi hello yeah yep yes no nope well oh man so ugh wow okay honestly actually anyway "
-        "thanks thank exactly definitely maybe today tomorrow tonight yesterday right sure haha "
-        "good great got let please nah true sounds speaking everyone someone somebody nobody "
-        "people apparently luckily unfortunately hopefully basically totally absolutely".split()
-    )
-)
+_OPENERS = """
+    hey hi hello yeah yep yes no nope well oh man so ugh wow okay honestly actually anyway thanks
+    thank exactly definitely maybe today tomorrow tonight yesterday right sure haha good great got
+    let please nah true sounds speaking everyone someone somebody nobody people apparently luckily
+    unfortunately hopefully basically totally absolutely"""
+_NOBODY = frozenset([*MONTHS, *(m[:3] for m in MONTHS), *WEEKDAYS, *_OPENERS.split()])
 
 
 def find_people(texts: Iterable[str], known: Iterable[str] = ()) -> tuple[str, ...]:

@@ -71,7 +71,7 @@ def extract_memories(inputs: Mapping[str, Any]) -> dict[str, Any]:
     dated = bool(inputs.get("time_rule"))
     today = _day(str(inputs["observation_date"]))
     said = [(str(m["role"]), str(m["content"])) for m in inputs["messages"]]
-    known = [p for p in _scoped_people(inputs.get("rules") or [])]
+    known = list(_scoped_people(inputs.get("rules") or []))
     people = [
         p
         for p in find_people((text for role, text in said if role == "user"), known)
