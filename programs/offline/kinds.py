@@ -43,13 +43,13 @@ KINDS = (
     ),
     Kind(
         "promise",
-        "promise commitment commit pledge vow word agreement guarantee",
+        "promise commitment commit pledge vow swear swore word agreement guarantee",
         "promise commit commitment pledge vow swear swore sworn guarantee pact oath",
         r"\b(?:gave (?:\w+ )?(?:my|his|her|their) word|agreed to|made an? \w+ agreement)\b",
     ),
     Kind(
         "feeling",
-        "emotion emotional feeling feel mood sentiment attitude reaction mental stress happiness",
+        "emotion emotional feeling feel mood sentiment attitude reaction react mental stress happiness",
         "feel felt emotion emotional mood happy unhappy sad upset angry anxious anxiety worry "
         "worried relief relieved excited excitement ecstatic thrilled thrill delighted joy joyful "
         "nervous afraid scared frustrated frustration furious disappointed devastated hurt lonely "

@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 
 from memsteer.programs.dates import WEEKDAYS
+from memsteer.programs.offline.kinds import kinds_named, kinds_told
 from memsteer.programs.offline.people import find_people, named_in
 from memsteer.programs.offline.reader import asked_type
-from memsteer.programs.offline.facts import values_in
 from memsteer.programs.offline.vectors import Vector, word_vector
 from memsteer.programs.text import content_words, sentences
 
@@ -58,6 +58,16 @@ _FIRST = (
 )
 _OF_USER = re.compile(r"\b(?:I|I['’]\w+|me|my|we|we['’]\w+|our|us|myself)\b", re.IGNORECASE)
 _SUBJECT = re.compile(r"\b([Hh]e|[Ss]he)(?=['’]|\b)")
+_DAY = re.compile(r"\b\d{4}-\d{2}-\d{2}\b")
+_KIND_OF_TYPE = {
+    "number": {"figure"},
+    "duration": {"figure"},
+    "money": {"figure", "purchase"},
+    "date": {"schedule"},
+    "time": {"schedule"},
+}
+FORGOTTEN = "I don't remember."
+_LEAST_MATCH = 0.05  # below this no memory shares anything with the question
 _RELATIVE = re.compile(
     r"\b(today|tonight|this (?:morning|afternoon|evening)|tomorrow|yesterday|"
     rf"(?:(?:this|next|last|on|by|for) )?({'|'.join(WEEKDAYS)}))\b",
@@ -173,24 +183,36 @@ def _resolved(phrase: str, weekday: str | None, today: date) -> date | None:
 
 
 def answer_from_memories(inputs: Mapping[str, Any]) -> dict[str, Any]:
-    """AnswerFromMemories: the memory whose words meet the question's best, as it stands."""
+    """AnswerFromMemories: the memory that meets the question best, as it stands.
+
+    It should share the question's words, tell the kind of fact that is asked for, stand early
+    (memories come best first) and, of several on one matter, be the latest.
+    """
     memories = [str(m) for m in inputs["memories"]]
     question = str(inputs["question"])
     cues = tuple(dict.fromkeys(content_words(question)))
     if not memories or not cues:
-        return {"reply": "I don't remember."}
+        return {"reply": FORGOTTEN}
     met = _met(cues, memories)
     weight = 1.0 / (1.0 + (met > 0.6).sum(axis=0))  # a cue that all memories meet says nothing
     scores = met @ (weight / weight.sum())
+    if scores.max() < _LEAST_MATCH:
+        return {"reply": FORGOTTEN}
+    asked = _kinds_asked(question)
+    fits = [bool(asked & set(kinds_told(m))) for m in memories]
+    place = np.arange(len(memories)) / len(memories)
+    days = [m[0] if (m := _DAY.search(text)) else "" for text in memories]
+    order = sorted(set(days))
+    age = np.array([order.index(d) / max(len(order) - 1, 1) for d in days])
+    scores = scores + 0.25 * np.array(fits) - 0.2 * place + 0.1 * age
+    return {"reply": memories[int(np.argmax(scores))]}
+
+
+def _kinds_asked(question: str) -> set[str]:
+    """The kinds of fact that answer a question, by its words and the type it asks for."""
+    kinds = {*kinds_named(question), *kinds_told(question)}
     kind = asked_type(question)
-    if kind not in ("span", "boolean"):
-        typed = [any(v.answer_type == kind for v in values_in(m)) for m in memories]
-        scores = scores + 0.2 * np.array(typed, dtype=np.float32)
-    # Of equals the first: memories come best first.
-    best = int(np.argmax(scores - 0.01 * np.arange(len(memories)) / len(memories)))
-    if scores[best] < 0.15:
-        return {"reply": "I don't remember."}
-    return {"reply": memories[best]}
+    return kinds | _KIND_OF_TYPE.get(kind, set())
 
 
 def _met(cues: tuple[str, ...], memories: list[str]) -> Vector:
