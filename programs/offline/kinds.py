@@ -49,7 +49,8 @@ KINDS = (
     ),
     Kind(
         "feeling",
-        "emotion emotional feeling feel mood sentiment attitude reaction react mental stress happiness",
+        "emotion emotional feeling feel mood sentiment attitude reaction react mental stress "
+        "happiness",
         "feel felt emotion emotional mood happy unhappy sad upset angry anxious anxiety worry "
         "worried relief relieved excited excitement ecstatic thrilled thrill delighted joy joyful "
         "nervous afraid scared frustrated frustration furious disappointed devastated hurt lonely "
@@ -70,7 +71,7 @@ KINDS = (
     ),
     Kind(
         "finding",
-        "technical conclusion finding solution architecture engineering root diagnosis analysis",
+        "technical finding solution architecture engineering root diagnosis analysis",
         "conclude determine diagnose cause identify verify measure calculate establish prove "
         "benchmark architecture technical bug fix patch deploy refactor optimize optimise "
         "algorithm latency throughput database server cache memory leak",

@@ -32,7 +32,7 @@ _WISH = re.compile(
     re.IGNORECASE,
 )
 _RULE_LINE = re.compile(r"^(person|task|topic|activity) ([^:]+): (.+)$", re.MULTILINE)
-_LEAST_TURNS = 1  # a wrong answer about a person is enough to ask for its kind
+_SHARE = 0.5  # of the turns about a person must ask for a kind
 
 
 @dataclass(frozen=True)
@@ -107,21 +107,23 @@ def _rule(turns: Sequence[_Read], present: str, positive: bool) -> str:
     if wishes:
         return _positive(wishes[-1]) if positive else wishes[-1]
     known = kinds_named(present)
-    wrong = [t for t in turns if t.wrong]
-    if present and not known:
-        return ""  # a wish in words of its own: nothing that was inferred improves it
-    counts = Counter(kind for t in (turns if known else wrong) for kind in t.kinds)
-    asked = [k for k, n in counts.most_common(2) if n >= _LEAST_TURNS] if wrong else []
+    if present and present != _worded(known):
+        return ""  # stated by the user: what is inferred does not better it
+    counts = Counter(kind for t in turns for kind in t.kinds)
+    # Every question asks for one kind at least; a fact may tell another by chance.
+    asked = [k for k, n in counts.most_common() if n >= _SHARE * len(turns)]
     new = [k for k in asked if k not in known]
-    if not new:
-        return ""
-    return f"Record {name_kinds([*known, *new])}."
+    return _worded((*known, *new)) if new else ""
+
+
+def _worded(kinds: Sequence[str]) -> str:
+    return f"Record {name_kinds(kinds)}." if kinds else ""
 
 
 def _positive(wish: str) -> str:
     """A wish worded by what to record alone."""
     kinds = kinds_named(wish)
     if kinds:
-        return f"Record {name_kinds(kinds)}."
+        return _worded(kinds)
     wanted = wanted_part(wish).strip()
     return "" if excludes(wanted) else wanted
