@@ -37,7 +37,7 @@ _GENDERED = (
     (re.compile(r"^(?:mr|mister)\.? +"), "mr "),
     (re.compile(r"^(?:mrs|ms|miss)\.? +"), "ms "),
 )
-_OWNER = re.compile(r"^(?:my|our|the|(?:the )?user'?s?) +(?=\S)")
+_OWNER = re.compile(r"^(?:(?:the )?user'?s?|my|our|the) +(?=\S)")
 
 
 @dataclass(frozen=True)
