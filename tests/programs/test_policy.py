@@ -127,7 +127,7 @@ def _set(scope: str, text: Any, kind: str = "person") -> dict[str, Any]:
         ('{"set": [{"scope_kind": "per', "is not JSON"),
         (_set("Bo", "Notiere nur die Termine und die Versprechen."), "is in 'de', the policy in"),
         (_set("Bo", "记录他的承诺和决定"), "is in 'zh', the policy in 'en'"),
-        (_set("Bo", "Record it. " * 100), "a rule of 1099 characters; at most 600"),
+        (_set("Bo", "Record it. " * 100), "a rule of 1100 characters; at most 600"),
         (_set("Bo", "   "), "the rule is empty"),
         (_set("Bo", 7), "Input should be a valid string"),
         (_set("Bo", "Record x.", "planet"), "Input should be 'person'"),
