@@ -57,6 +57,10 @@ _FIRST = (
     (r"\b[Oo]ur\b", "their"),
 )
 _OF_USER = re.compile(r"\b(?:I|I['’]\w+|me|my|we|we['’]\w+|our|us|myself)\b", re.IGNORECASE)
+_PRONOUN = re.compile(r"\b(?:he|she|him|her|his|hers)\b", re.IGNORECASE)
+_CONTINUES = re.compile(
+    r"^(?:it|this|that|which)\b.{0,20}\b(?:triggered|caused|because|due|thanks)\b", re.IGNORECASE
+)
 _SUBJECT = re.compile(r"\b([Hh]e|[Ss]he)(?=['’]|\b)")
 _DAY = re.compile(r"\b\d{4}-\d{2}-\d{2}\b")
 _KIND_OF_TYPE = {
@@ -94,8 +98,10 @@ def extract_memories(inputs: Mapping[str, Any]) -> dict[str, Any]:
             continue
         for clause in _clauses(text, question):
             named = named_in(clause, people)
+            # Who is not named may be meant by a pronoun: the person last named.
+            meant = (focus,) if focus and (not named or _PRONOUN.search(clause)) else ()
+            about = list(dict.fromkeys((*named, *meant)))
             focus = named[0] if named else focus
-            about = [*(named or ((focus,) if focus else ()))]
             if _OF_USER.search(clause):
                 about.append("user")
             memory = _third_person(clause, user, focus, named)
@@ -121,13 +127,24 @@ def _clauses(text: str, question: str) -> Iterable[str]:
         asked = question.strip().rstrip("?")
         yield f"{asked}: {correction[1].strip()}" if asked else correction[1].strip()
         return
-    for sentence in sentences(text):
+    for sentence in _whole_sentences(text):
         if sentence.rstrip("\"'”’) ").endswith("?"):
             continue
         for part in _parts(_OPENER.sub("", sentence.strip())):
             clause = _OPENER.sub("", part).strip(" ,.!")
             if not _REQUEST.match(clause) and len(set(content_words(clause))) >= _LEAST_WORDS:
                 yield clause
+
+
+def _whole_sentences(text: str) -> list[str]:
+    """Sentences; one that gives only the cause of what was said before belongs to that."""
+    whole: list[str] = []
+    for sentence in sentences(text):
+        if whole and _CONTINUES.match(_OPENER.sub("", sentence)):
+            whole[-1] = f"{whole[-1].rstrip('.! ')}: {sentence}"
+        else:
+            whole.append(sentence)
+    return whole
 
 
 def _parts(sentence: str) -> list[str]:

@@ -68,7 +68,7 @@ def test_a_pronoun_is_the_person_last_named() -> None:
 def test_a_correction_is_written_with_its_question() -> None:
     (memory,) = extract(
         "What colour is the boat?",
-        "You are wrong. The correct answer is: it is green. I only need x.",
+        "You are wrong. The correct answer is: it is green. I only need it.",
     )
     assert memory["text"] == "On 2024-05-01, What colour is the boat: it is green."
 
@@ -84,7 +84,6 @@ def test_people_are_told_from_places() -> None:
     texts = [
         "I met Dana at the Oslo office.",
         "Frank Lund said the Oslo train was late.",
-        "My mom called.",
     ]
     found = find_people(texts)
     assert "Dana" in found
