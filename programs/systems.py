@@ -210,36 +210,37 @@ class PolicyMemory(dspy.Module):
         kind: MemoryKind,
         sources: tuple[str, ...],
     ) -> Written:
-        config = self.config
-        guidance = _guidance(config, state.policy)
+        guidance = _guidance(self.config, state.policy)
         candidates = with_retry(
             self.extractor,
             messages=messages,
             observation_date=when.isoformat(),
             policy=state.policy,
             names=state.names,
-            time_rule=config.time_rule,
-            general=config.show_general,
+            time_rule=self.config.time_rule,
+            general=self.config.show_general,
             guidance=guidance,
         )
         if isinstance(candidates, Failure):
             return Written(state, failure=candidates)
         rules = [state.policy.applicable(c.about, c.text, state.names) for c in candidates]
         verdicts = self._verdicts(state, candidates, rules, guidance)
-        failure = verdicts if isinstance(verdicts, Failure) else None
         stored, refused = [], []
         for n, candidate in enumerate(candidates):
             stores, reason = _decision(n, bool(rules[n]), verdicts)
-            about = tuple(candidate.about)
-            text = candidate.text.strip()
+            about, text = tuple(candidate.about), candidate.text.strip()
             if stores:
                 stored.append(StoredMemory("", text, when, week, kind, about, sources, reason))
             else:
                 rule = "; ".join(str(r) for r in rules[n])
                 refused.append(RefusedMemory(text, when, week, kind, about, sources, reason, rule))
         store = state.store.plus(stored, refused)
-        new = store.memories[len(state.store) :]
-        return Written(replace(state, store=store), new, tuple(refused), failure)
+        return Written(
+            replace(state, store=store),
+            store.memories[len(state.store) :],
+            tuple(refused),
+            verdicts if isinstance(verdicts, Failure) else None,
+        )
 
     def _verdicts(
         self,

@@ -60,7 +60,8 @@ KINDS = (
         "honored honoured stressed exhausted burnout rage outraged annoyed irritated cheerful "
         "content satisfied warmth affection love grief confident confidence comforted reassured "
         "sulk distress vulnerable empowered elated peaceful shocked amused sentimental ecstasy "
-        "relaxed surprised delight giddy envy envious gloomy lighthearted discouraged inspired motivated triumphant mortified humiliated enraged tense",
+        "relaxed surprised giddy envy envious gloomy "
+        "lighthearted discouraged inspired motivated triumphant mortified humiliated enraged tense",
     ),
     Kind(
         "figure",

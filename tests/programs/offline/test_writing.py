@@ -65,6 +65,18 @@ def test_a_pronoun_is_the_person_last_named() -> None:
     assert second["about"] == ["Dana"]
 
 
+def test_a_person_meant_by_a_pronoun_is_one_the_memory_is_about() -> None:
+    found = extract("I met Dana. I told her that Frank promised two boats.")
+    assert found[-1]["about"] == ["Frank", "Dana", "user"]
+
+
+def test_a_sentence_that_gives_the_cause_belongs_to_what_it_caused() -> None:
+    (memory,) = extract("Dana felt deep dread today. It was triggered by the coming storm.")
+    assert memory["text"] == (
+        "On 2024-05-01, Dana felt deep dread today: It was triggered by the coming storm."
+    )
+
+
 def test_a_correction_is_written_with_its_question() -> None:
     (memory,) = extract(
         "What colour is the boat?",
@@ -85,10 +97,9 @@ def test_people_are_told_from_places() -> None:
         "I met Dana at the Oslo office.",
         "Frank Lund said the Oslo train was late.",
     ]
-    found = find_people(texts)
-    assert "Dana" in found
-    assert "Frank Lund" in found
-    assert "Oslo" not in found
+    assert find_people([*texts, "Pretty tired today. Oslo was cold."]) == ("Dana", "Frank Lund")
+    assert find_people(["It rained on Bo."], known=["Bo"]) == ("Bo",)
+    assert find_people(["Later my mom called."]) == ("my mom",)
 
 
 @pytest.mark.parametrize(
