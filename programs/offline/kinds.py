@@ -39,7 +39,7 @@ KINDS = (
         "decision verdict conclusion officially overrule insist instruct demand require set grant "
         "delay announce extend cap allocate deny switch",
         r"\b(?:(?:final|made the|official) (?:call|decision|word)|went with|go(?:ing)? with|"
-        r"sign(?:ed)? off|top priority|will (?:lead|be leading))\b",
+        r"sign(?:ed)? off)\b",
     ),
     Kind(
         "promise",
@@ -75,11 +75,11 @@ KINDS = (
         "technical finding solution architecture engineering root diagnosis analysis",
         "conclude determine diagnose cause identify verify measure calculate establish prove "
         "benchmark architecture technical bug fix patch deploy refactor optimize optimise "
-        "algorithm latency throughput database server cache memory leak",
+        "algorithm",
     ),
     Kind(
         "schedule",
-        "schedule time timing appointment plan meeting meet date arrangement session workout "
+        "schedule time timing appointment plan meeting meet date arrangement session "
         "logistics calendar timetable training gathering",
         "schedule reschedule arrange appointment postpone move shift",
         r"\b(?:[01]?\d|2[0-3])(?::[0-5]\d(?:\s?[ap]\.?m\b\.?)?|\s?[ap]\.?m\b\.?)|"

@@ -24,7 +24,7 @@ _BEFORE = re.compile(
     r"invited|helped) $"
 )
 _DETERMINED = re.compile(
-    r"\b(?:the|a|an|this|that|our|my|in|at|near|around|of|to|from) $", re.IGNORECASE
+    r"\b(?:the|a|an|this|our|my|in|at|near|around|of|to|from) $", re.IGNORECASE
 )
 _START = re.compile(r"(?:^|[.!?:\"“(]\s*)$")
 _OPENERS = """

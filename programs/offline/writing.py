@@ -6,7 +6,7 @@ last named; the assistant's words are not used.
 """
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import date, timedelta
 from typing import Any
 
@@ -92,25 +92,32 @@ def extract_memories(inputs: Mapping[str, Any]) -> dict[str, Any]:
         if p.casefold() != user.casefold()
     ]
     found: dict[str, dict[str, Any]] = {}
+    for clause, named, focus in _read((text for role, text in said if role == "user"), people):
+        # Who is not named may be meant by a pronoun: the person last named.
+        meant = (focus,) if focus and (not named or _PRONOUN.search(clause)) else ()
+        about = list(dict.fromkeys((*named, *meant)))
+        if _OF_USER.search(clause):
+            about.append("user")
+        memory = _third_person(clause, user, focus, named)
+        memory = _dated(memory, today) if dated and today else memory
+        day = today.isoformat() if dated and today else ""
+        found.setdefault(memory, {"text": memory, "about": about, "date": day})
+    return {"memories": list(found.values())}
+
+
+def _read(
+    texts: Iterable[str], people: Sequence[str]
+) -> Iterator[tuple[str, tuple[str, ...], str]]:
+    """The clauses that tell something, the people each names, and whom the one before named."""
     focus, question = "", ""
-    for role, text in said:
-        if role != "user":
-            continue
+    for text in texts:
         for clause in _clauses(text, question):
             named = named_in(clause, people)
-            # Who is not named may be meant by a pronoun: the person last named.
-            meant = (focus,) if focus and (not named or _PRONOUN.search(clause)) else ()
-            about = list(dict.fromkeys((*named, *meant)))
+            tells = len(set(content_words(clause))) >= _LEAST_WORDS
+            if tells and not _REQUEST.match(clause):
+                yield clause, named, focus or (named[0] if named else "")
             focus = named[0] if named else focus
-            if _OF_USER.search(clause):
-                about.append("user")
-            memory = _third_person(clause, user, focus, named)
-            memory = _dated(memory, today) if dated and today else memory
-            if memory not in found:
-                date_text = today.isoformat() if dated and today else ""
-                found[memory] = {"text": memory, "about": about, "date": date_text}
         question = text if text.strip().endswith("?") else ""
-    return {"memories": list(found.values())}
 
 
 def _scoped_people(rules: Iterable[Any]) -> Iterable[str]:
@@ -121,7 +128,7 @@ def _scoped_people(rules: Iterable[Any]) -> Iterable[str]:
 
 
 def _clauses(text: str, question: str) -> Iterable[str]:
-    """The clauses of a message that tell something; of a correction, the question with it."""
+    """The clauses of a message that state; of a correction, the question with the answer."""
     correction = _CORRECTION.search(text)
     if correction:
         asked = question.strip().rstrip("?")
@@ -132,7 +139,7 @@ def _clauses(text: str, question: str) -> Iterable[str]:
             continue
         for part in _parts(_OPENER.sub("", sentence.strip())):
             clause = _OPENER.sub("", part).strip(" ,.!")
-            if not _REQUEST.match(clause) and len(set(content_words(clause))) >= _LEAST_WORDS:
+            if clause:
                 yield clause
 
 
