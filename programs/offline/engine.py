@@ -13,7 +13,15 @@ from typing import Any
 import dspy
 from dspy.lm15 import Message, Request, Response, Usage
 
-from memsteer.programs.offline import planner, proposer, reader, writer
+from memsteer.programs.offline import (
+    gatekeeper,
+    planner,
+    proposer,
+    reader,
+    updater,
+    writer,
+    writing,
+)
 from memsteer.programs.text import count_tokens
 
 Rule = Callable[[Mapping[str, Any]], dict[str, Any]]
@@ -29,6 +37,10 @@ RULES: dict[frozenset[str], Rule] = {
     frozenset({"queries"}): reader.rewrite_query,
     frozenset({"passages"}): reader.write_hypothetical,
     frozenset({"proposals"}): proposer.propose_designs,
+    frozenset({"memories"}): writing.extract_memories,
+    frozenset({"verdicts"}): gatekeeper.gate_memory,
+    frozenset({"patch"}): updater.update_policy,
+    frozenset({"reply"}): writing.answer_from_memories,
 }
 
 _FIELD = re.compile(r"^\d+\. `(\w+)`", re.MULTILINE)
