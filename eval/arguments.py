@@ -20,7 +20,7 @@ _ABOUT = {
     "run": "supervise, optimise and evaluate",
 }
 # Small enough for a demonstration of a minute.
-_DEMO = {"questions": 60, "rounds": 2, "trials": 8}
+_DEMO = {"questions": 100, "rounds": 3, "trials": 10, "budget_tokens": 1000}
 
 
 class UsageError(ConfigError):

@@ -11,7 +11,7 @@ NOTEBOOK = Path(__file__).parents[2] / "notebooks" / "01_quickstart.ipynb"
 def test_the_quickstart_runs_and_draws(tmp_path: Path) -> None:
     notebook = nbformat.read(NOTEBOOK, as_version=4)
     for cell in notebook.cells:  # smaller numbers: what is tested is that it runs
-        small = cell.source.replace("questions=60", "questions=16")
+        small = cell.source.replace("questions=100", "questions=16")
         cell.source = small.replace("rounds=3, trials=10", "rounds=1, trials=2")
     client = NotebookClient(notebook, timeout=300, resources={"metadata": {"path": str(tmp_path)}})
     client.execute()
