@@ -127,7 +127,10 @@ def _add_supervise(parser: argparse.ArgumentParser) -> None:
 def _add_answering(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--budget-tokens", type=int, metavar="N", help="of the answerer's context")
     parser.add_argument(
-        "--metric", choices=["typed", "judge"], help="typed comparison, or a judge where it fails"
+        "--metric",
+        choices=["typed", "judge", "evidence"],
+        help="typed comparison; a judge where that fails; or (to accept revisions only) whether "
+        "the context shows all evidence, as a reader without faults would need",
     )
 
 

@@ -66,7 +66,7 @@ class RunConfig(BaseModel):
     supervision: Literal["generated", "official"] = "generated"
     score_half: bool = False
     feedback: Literal["random", "gold", "diagnosis", "stratified"] = "stratified"
-    metric: Literal["typed", "judge"] = "typed"
+    metric: Literal["typed", "judge", "evidence"] = "typed"
     supervision_dir: str = ""
     design: str = ""
     out: str = "memsteer-run"

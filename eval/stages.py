@@ -20,7 +20,7 @@ from memsteer.eval.progress import Reporter
 from memsteer.eval.questions import Benchmark
 from memsteer.eval.result import Findings, ScoredOn, Stage
 from memsteer.optimizers.memsteer_opt import MemSteerOpt
-from memsteer.optimizers.outcomes import Outcome, evaluate, typed_metric
+from memsteer.optimizers.outcomes import Outcome, evaluate, evidence_metric, typed_metric
 from memsteer.programs.design import BASE_BM25, MemoryDesign
 from memsteer.programs.embedding import Embedder
 from memsteer.programs.ledger import Ledger
@@ -96,7 +96,7 @@ class Work:
             rounds=config.rounds,
             trials=config.trials,
             feedback=config.feedback,
-            metric=self._metric,
+            metric=self._accepting_metric,
             seed=config.seed,
             journal=self._on_event,
             allow_official=config.supervision == "official",
@@ -129,6 +129,12 @@ class Work:
 
         found = evaluate(self._program(design), examples, metric=self._metric, progress=progress)
         return tuple(found)
+
+    @cached_property
+    def _accepting_metric(self) -> Any:
+        if self.config.metric == "evidence":
+            return evidence_metric(self.benchmark.history)
+        return self._metric
 
     @cached_property
     def _metric(self) -> Any:

@@ -43,6 +43,20 @@ def typed_metric(example: dspy.Example, prediction: dspy.Prediction) -> Verdict:
     return compare(prediction.answer, example.answer, example.get("answer_type"))
 
 
+def evidence_metric(history: History) -> Metric:
+    """A metric of a reader without faults: right where the context shows all of the evidence.
+
+    It tells designs apart where the answering model is too weak to: whatever it answers counts as
+    right or wrong by what it was shown. Never a figure to report as accuracy.
+    """
+
+    def judge(example: dspy.Example, prediction: dspy.Prediction) -> Verdict:
+        share = prediction.context.coverage(evidence_of(example, history))
+        return Verdict("correct" if share >= 0.999 else "wrong", f"{share:.0%} of it shown")
+
+    return judge
+
+
 def evidence_of(example: dspy.Example, history: History) -> tuple[Span | Record, ...]:
     """The example's evidence as spans, or as whole records where it names only ids."""
     found: list[Span | Record] = []

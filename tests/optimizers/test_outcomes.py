@@ -15,6 +15,7 @@ from memsteer.optimizers.outcomes import (
     context_coverage,
     evaluate,
     evidence_ids,
+    evidence_metric,
     evidence_of,
     gain,
     source_ranking,
@@ -138,3 +139,14 @@ def test_an_error_of_ours_is_raised() -> None:
     broken = [example("q?", "kitten", evidence=["nowhere"])]
     with dspy.context(lm=lm), pytest.raises(KeyError):
         evaluate(program(), broken)
+
+
+def test_the_evidence_metric_reads_the_context_and_not_the_answer() -> None:
+    memory = MemoryProgram(MemoryIndex(HISTORY, PETS), BASE, budget_tokens=1000)
+    _, context = memory.recall(Query("filler"))
+    shown, hidden = context.record_ids[0], "r9"
+    assert hidden not in context.record_ids
+    judge = evidence_metric(HISTORY)
+    for evidence, verdict in (([shown], "correct"), ([shown, hidden], "wrong")):
+        asked = dspy.Example(question="?", answer="x", evidence=evidence)
+        assert judge(asked, dspy.Prediction(answer="y", context=context)).outcome == verdict
