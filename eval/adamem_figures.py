@@ -21,7 +21,7 @@ Full Context keeps no memories: it has `qa_accuracy` only.
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import date
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any
 
 from memsteer.eval.adamem_config import FIGURES
@@ -195,7 +195,7 @@ class StoryFigures:
         return "wrong" if named else "nobody"
 
     def _named(self, name: str, text: str) -> bool:
-        return any(says(text, part) for part in self._callings[name])
+        return any(_says(text, part) for part in self._callings[name])
 
     @cached_property
     def _callings(self) -> Mapping[str, tuple[str, ...]]:
@@ -210,6 +210,9 @@ class StoryFigures:
             )
             for name, words in parts.items()
         }
+
+
+_says = lru_cache(maxsize=65536)(says)  # the same texts are asked for each of the people
 
 
 def _is_name(word: str) -> bool:
