@@ -2,10 +2,13 @@
 
 An answer is right *by the rule* when the typed comparison says so (`programs.answers`), or when it
 holds an accepted answer as a memory holds a fact (`adamem_cover`: all figures, 0.6 of the content
-words). An accepted answer without content words ("2031-08-19") needs its figures only. The rule is
-laxer than a judge: a date at the head of a quoted memory counts as said.
+words). An accepted answer without content words ("2031-08-19") needs its figures only.
+A date at the head of the answer ("On 2031-08-01, …") may be taken off first: it is the form of a
+dated memory that is quoted, and a method must not lose, or win, by that form. It may also stay, so
+the rule is laxer than a judge.
 """
 
+import re
 from collections.abc import Callable, Mapping
 
 import dspy
@@ -29,6 +32,8 @@ from memsteer.programs.stream import (
 )
 from memsteer.programs.writers import with_retry
 from memsteer.signatures.writing import ChatMessage
+
+_HEAD_DATE = re.compile(r"^\s*On \d{4}-\d{2}-\d{2},?\s+", re.IGNORECASE)
 
 Marker = Callable[[str, str, str], bool]
 
@@ -107,7 +112,8 @@ class JudgeMarker:
 
     def __call__(self, question: str, right: str, answer: str) -> bool:
         accepted = self._accepted.get((question, right), (right,))
-        if any(compare(answer, a).correct for a in accepted):
+        bare = _HEAD_DATE.sub("", answer)
+        if any(compare(form, a).correct for form in (answer, bare) for a in accepted):
             return True
         verdict = with_retry(
             self._judge_with,
@@ -134,8 +140,17 @@ def accepted_answers(
 
 def states(answer: str, accepted: str, person: tuple[str, ...] = ()) -> bool:
     """Whether `answer` gives the `accepted` answer, by the rule of the module's docstring."""
-    if compare(answer, accepted).correct or holds(answer, accepted, None, person):
-        return True
+    forms = dict.fromkeys((answer, _HEAD_DATE.sub("", answer)))
+    return any(
+        compare(form, accepted).correct
+        or holds(form, accepted, None, person)
+        or _figures_stand(form, accepted, person)
+        for form in forms
+    )
+
+
+def _figures_stand(answer: str, accepted: str, person: tuple[str, ...]) -> bool:
+    """Whether an accepted answer that is figures alone stands in `answer`."""
     wanted, said = content(accepted, frozenset(person)), content(answer, frozenset(person))
     if wanted.stems or not (wanted.days or wanted.figures):
         return False

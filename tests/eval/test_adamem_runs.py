@@ -142,6 +142,7 @@ def test_a_fact_ascribed_to_somebody_else_is_wrong(ideal_run: StoryRun) -> None:
         ("On 2031-08-01 Bo chose 2031-08-19.", "2031-08-19", True),
         ("Bo chose 2031-08-18.", "2031-08-19", False),
         ("Bo measured a wear of 4 mm there.", "4 mm", True),
+        ("On 2031-08-01, Bo measured four millimetres.", "4 mm", True),
         ("I don't remember.", "a red lamp", False),
         ("Bo bought the lamp, a red one.", "a red lamp", True),
     ],
