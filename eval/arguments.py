@@ -9,6 +9,7 @@ from pydantic import ValidationError
 
 from memsteer import __version__
 from memsteer.eval.adamem_cli import add_tables_parser
+from memsteer.eval.adamem_run_cli import add_adamem_parser
 from memsteer.eval.config import ROLES, ConfigError, RunConfig, Source
 
 _MODELS = "a DSPy/LiteLLM name such as openai/gpt-4.1-mini, or extractive (the offline engine)"
@@ -79,6 +80,7 @@ def _parser() -> argparse.ArgumentParser:
         _add_bounds(command)
         _ADD[name](command)
     add_tables_parser(commands)
+    add_adamem_parser(commands)
     return parser
 
 

@@ -1,4 +1,4 @@
-"""The command line: `memsteer demo | supervise | optimize | evaluate | run | tables`.
+"""The command line: `memsteer demo | supervise | optimize | evaluate | run | tables | adamem`.
 
 Thin over `memsteer.eval.runs.run`. People read stderr; with --json stdout carries one JSON object.
 Exit codes: 0 done; 2 bad input or usage, one line; 3 nothing accepted; 4 the budget is spent;
@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Any
 
 from memsteer.eval.arguments import parse, read_arguments
 from memsteer.eval.config import ConfigError, RunConfig
+from memsteer.eval.exits import BAD_INPUT, INTERRUPTED, NOTHING_ACCEPTED, OK, guarded, stop
 
 if TYPE_CHECKING:
     from memsteer.eval.result import RunResult
 
-OK, BAD_INPUT, NOTHING_ACCEPTED, BUDGET_SPENT, INTERRUPTED = 0, 2, 3, 4, 130
 # Without a network these fail at once instead of after minutes; other people's progress bars
 # would write across ours.
 _ENVIRONMENT = {
@@ -39,53 +39,24 @@ def main(argv: Sequence[str] | None = None) -> int:
         if hasattr(options, "handler"):
             return int(options.handler(options))
         config, as_json = read_arguments(arguments)
+        return guarded(lambda: _run(config, as_json), as_json)
     except ConfigError as error:
-        return _stop(BAD_INPUT, str(error), as_json)
-    try:
-        return _run(config, as_json)
+        return stop(BAD_INPUT, str(error), as_json)
     except KeyboardInterrupt:
-        return _stop(INTERRUPTED, "interrupted; the same command goes on from here", as_json)
+        return stop(INTERRUPTED, "interrupted; the same command goes on from here", as_json)
 
 
 def _run(config: RunConfig, as_json: bool) -> int:
     # Imported here: help and usage errors need not wait for DSPy.
     from memsteer.eval.progress import StreamReporter
     from memsteer.eval.runs import run
-    from memsteer.eval.stages import NoAnswers
-    from memsteer.programs.design import DesignError
-    from memsteer.programs.embedding import EmbedderError
-    from memsteer.programs.ledger import BudgetExhausted, LedgerError
-    from memsteer.programs.offline.vectors import VectorsMissing
-    from memsteer.programs.records import HistoryError
 
-    try:
-        with StreamReporter() as reporter:
-            result = run(config, reporter)
-    except BudgetExhausted as stop:
-        said = f"{stop}; the same command with a larger budget goes on from here"
-        return _stop(BUDGET_SPENT, said, as_json)
-    except (
-        ConfigError,
-        DesignError,
-        EmbedderError,
-        HistoryError,
-        LedgerError,
-        NoAnswers,
-        VectorsMissing,
-    ) as error:
-        return _stop(BAD_INPUT, str(error), as_json)
+    with StreamReporter() as reporter:
+        result = run(config, reporter)
     if as_json:
         print(json.dumps(result.to_dict(), ensure_ascii=False))
     _tell(result)
     return NOTHING_ACCEPTED if result.nothing_accepted else OK
-
-
-def _stop(code: int, reason: str, as_json: bool) -> int:
-    line = " ".join(reason.split())
-    print(f"memsteer: {line}", file=sys.stderr)
-    if as_json:
-        print(json.dumps({"exit": code, "error": line}, ensure_ascii=False))
-    return code
 
 
 def _tell(result: "RunResult") -> None:

@@ -1,5 +1,7 @@
 """The judge as a metric: what the typed comparison calls wrong, a model may call right."""
 
+from typing import Any
+
 import dspy
 
 from memsteer.optimizers.outcomes import typed_metric
@@ -17,11 +19,19 @@ class Judge(dspy.Module):
         super().__init__()
         self.judge = dspy.Predict(JudgeAnswer)
 
-    def forward(self, example: dspy.Example, prediction: dspy.Prediction) -> Verdict:
+    def forward(
+        self,
+        example: dspy.Example,
+        prediction: dspy.Prediction,
+        config: dict[str, Any] | None = None,
+    ) -> Verdict:
         typed = typed_metric(example, prediction)
         if typed.outcome != "wrong":
             return typed
         said = self.judge(
-            question=example.question, reference=example.answer, answer=prediction.answer
+            question=example.question,
+            reference=example.answer,
+            answer=prediction.answer,
+            config=config or {},
         )
         return Verdict("correct" if said.correct else "wrong", f"judge: {said.reason}")
