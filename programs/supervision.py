@@ -9,6 +9,7 @@ import random
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 from functools import cached_property
 from itertools import islice
 from pathlib import Path
@@ -195,13 +196,12 @@ class SupervisionBuilder(dspy.Module):
         items: list[SupervisionItem] = []
         rejections: list[Rejection] = []
         asked: set[str] = set()
-        now = max((r.when for r in history if r.when), default="")
         bundles = iter(self._bundles(history))
         while len(items) < self.questions:
             wave = list(islice(bundles, min(32, max(8, self.questions - len(items)))))
             if not wave:
                 break
-            outcomes = run_parallel(self.make_item, [(b, now) for b in wave], self.num_threads)
+            outcomes = run_parallel(self.make_item, [(b,) for b in wave], self.num_threads)
             for bundle, outcome in zip(wave, outcomes, strict=True):
                 result = _settle(bundle, outcome, asked)
                 if isinstance(result, Rejection):
@@ -227,7 +227,7 @@ class SupervisionBuilder(dspy.Module):
             seed=self.seed,
         )
 
-    def make_item(self, bundle: Bundle, now: str = "") -> SupervisionItem | Rejection:
+    def make_item(self, bundle: Bundle) -> SupervisionItem | Rejection:
         """One bundle through all stages: the item, or where and why it was refused."""
         plan: AnswerPlan | None = self.planner(bundle=bundle).plan
         if plan is None:
@@ -256,7 +256,7 @@ class SupervisionBuilder(dspy.Module):
             answer_type=plan.answer_type,
             intent=plan.intent,
             evidence=tuple(dict.fromkeys(checked)),
-            question_time=now,
+            question_time=_asked_on(bundle),
         )
 
     def _recover(self, bundle: Bundle, plan: AnswerPlan, question: str) -> Fault | None:
@@ -268,6 +268,20 @@ class SupervisionBuilder(dspy.Module):
         cited = {citation.record_id for citation in found.citations}
         missing = [record.id for record in bundle.records if record.id not in cited]
         return Fault("record_not_cited", ", ".join(missing)) if missing else None
+
+
+def _asked_on(bundle: Bundle) -> str:
+    """The date a bundle's question is asked: one to thirteen weeks after its last record.
+
+    People ask weeks or months after the event, not all at the end of their history; drawn from
+    the bundle's id, so that it is the same in every run.
+    """
+    last = max((r.time for r in bundle.records if r.time), default=None)
+    if last is None:
+        return ""
+    wait = timedelta(days=random.Random(bundle.id).randint(7, 91))
+    asked = min(last, datetime.max - wait) + wait  # the last year of the calendar has no next
+    return asked.date().isoformat()
 
 
 def _settle(

@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Mapping
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,7 @@ from memsteer.programs.supervision import (
 A = note("a", "The dog is called Bruno.", 1)
 B = note("b", "Bruno is afraid of thunder.", 2)
 BUNDLE = Bundle("bundle", (A, B), ("lexical",))
+ASKED = "2024-07-31"  # 2 May and the 90 days that this bundle's id draws
 QUOTES = {"a": "called Bruno", "b": "afraid of thunder"}
 HISTORY = history(
     *(note(f"n{n}", f"Visit {n} was to the town of Burg{n} by train.", n + 1) for n in range(12))
@@ -62,7 +64,7 @@ def roles(**said: Any) -> tuple[dspy.LM, ScriptedEngine]:
 def made(**said: Any) -> SupervisionItem | Rejection:
     lm, _ = roles(**said)
     with dspy.context(lm=lm):
-        return SupervisionBuilder().make_item(BUNDLE, "2024-05-02")
+        return SupervisionBuilder().make_item(BUNDLE)
 
 
 def test_what_all_roles_agree_on_becomes_an_item() -> None:
@@ -73,7 +75,7 @@ def test_what_all_roles_agree_on_becomes_an_item() -> None:
         answer_type="span",
         intent="fact",
         evidence=(Span("a", 11, 23), Span("b", 9, 26)),
-        question_time="2024-05-02",
+        question_time=ASKED,
     )
 
 
@@ -141,7 +143,10 @@ def test_a_run_repeats_on_any_number_of_threads() -> None:
     assert len(one.items) == 6
     assert build(num_threads=4) == one
     assert build(seed=1).items != one.items
-    assert {i.question_time for i in one.items} == {"2024-05-12"}
+    for item in one.items:  # asked one to thirteen weeks after the last record it rests on
+        last = max(HISTORY[r].time or datetime.min for r in item.evidence_records)
+        assert 7 <= (datetime.fromisoformat(item.question_time) - last).days + 1 <= 92
+    assert len({i.question_time for i in one.items}) > 1
 
 
 def test_no_question_is_asked_twice() -> None:
