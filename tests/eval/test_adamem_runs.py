@@ -244,3 +244,12 @@ def test_a_broken_story_is_one_line(tmp_path: Path, capsys: pytest.CaptureFixtur
 
 def test_a_date_is_compared_without_its_year_where_one_lacks_it() -> None:
     assert states("It is on 19 August.", date(2031, 8, 19).isoformat())
+
+
+def test_a_model_judges_answers_and_alignment(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("memsteer.eval.adamem_config.OFFLINE", ())
+    result = run_cell(cell(role_lms={"judge": "extractive"}))
+    assert (result["judge"], result["unjudged_answers"]) == ("model", 0)
+    assert result["policy_alignment"] is None  # the engine has no such role: no verdict, no zero
+    events = [row["event"] for row in read_rows(Path("cell/journal.jsonl"))]
+    assert events.count("question") == 30
