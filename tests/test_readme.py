@@ -52,11 +52,13 @@ def test_the_json_lines_are_a_history(tmp_path: Path) -> None:
 
 
 def test_every_command_in_it_exists() -> None:
-    from memsteer.eval.arguments import read_arguments
+    from memsteer.eval.arguments import parse, read_arguments
 
     lines = re.findall(r"^    (memsteer .+)$", README, re.MULTILINE)
     assert len(lines) >= 3
     for line in lines:
+        if hasattr(parse(line.split()[1:]), "handler"):
+            continue  # no run, and read without a fault
         config, as_json = read_arguments(line.split()[1:], {})
         assert config.command == line.split()[1]
         assert as_json is ("--json" in line)
