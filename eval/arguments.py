@@ -65,6 +65,7 @@ def read_arguments(
     except ValidationError as error:
         first = error.errors()[0]
         name = ".".join(str(part) for part in first["loc"])
+        name = {"questions": "questions_wanted"}.get(name, name)
         raise UsageError(f"--{name.replace('_', '-')} {first['input']}: {first['msg']}") from error
 
 
@@ -91,7 +92,7 @@ def _add_source(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--benchmark", choices=["sample", "rhelm"])
     group.add_argument("--data", metavar="DIR", help="the benchmark's folder, or a hub data set")
     group.add_argument("--persona", metavar="NAME")
-    group.add_argument("--setting", choices=["external", "internal"], default="external")
+    group.add_argument("--setting", choices=["external", "internal"])
 
 
 def _add_model(parser: argparse.ArgumentParser) -> None:
@@ -187,6 +188,10 @@ def _source(options: argparse.Namespace) -> Source:
         return Source(kind="sample")
     if options.history and options.benchmark:
         raise UsageError("--history and --benchmark: give one of them")
+    if options.benchmark != "rhelm":
+        for name in ("data", "persona", "setting"):
+            if getattr(options, name):
+                raise UsageError(f"--{name}: needs --benchmark rhelm")
     if options.history:
         questions = options.questions_file or ""
         return Source(kind="history", history=options.history, questions=questions)
@@ -198,7 +203,7 @@ def _source(options: argparse.Namespace) -> Source:
         for name in ("data", "persona"):
             if not getattr(options, name):
                 raise UsageError(f"--benchmark rhelm: needs --{name}")
-        external = options.setting == "external"
+        external = options.setting != "internal"
         return Source(kind="rhelm", data=options.data, persona=options.persona, external=external)
     raise UsageError("no source: give --history FILE, or --benchmark sample or rhelm")
 

@@ -35,13 +35,18 @@ _RETRIEVED_KEPT = 20
 def prepare(config: RunConfig, digests: Mapping[str, str]) -> Path:
     """The run's folder, made if need be; `--fresh` clears it of an earlier run.
 
-    Raises `ConfigError` if the folder holds a run of another configuration or on other data.
+    Raises `ConfigError` if the folder holds a run of another configuration or on other data, or
+    files of these names that no run wrote.
     """
     folder = Path(config.out)
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise ConfigError(f"--out {folder}: cannot be made ({error.strerror})") from error
+    held = [name for name in FILES if name != "calls.jsonl" and (folder / name).exists()]
+    if held and "config.json" not in held:
+        # No run of ours: somebody's own report or design, which is not ours to write over.
+        raise ConfigError(f"--out {folder}: holds {held[0]} but no run; give another folder")
     if config.fresh:
         _clear(folder)
     elif (folder / "config.json").exists():

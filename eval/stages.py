@@ -182,9 +182,15 @@ class Work:
         usage = self.ledger.usage
         if usage.failures and not usage.calls:
             raise NoAnswers(
-                f"--lm {self.config.lm}: none of {usage.failures} calls was answered; "
+                f"{_named(self.config)}: none of {usage.failures} calls was answered; "
                 f"{_last_failure(self.folder)}check the name, the key and the address"
             )
+
+
+def _named(config: RunConfig) -> str:
+    """The options that named the models: a fault may lie with any of them."""
+    roles = (f"--role-lm {role}={name}" for role, name in config.role_lms.items())
+    return ", ".join((f"--lm {config.lm}", *roles))
 
 
 def _spent(stage: Stage) -> str:

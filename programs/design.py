@@ -144,13 +144,15 @@ class MemoryDesign(_Part):
     @classmethod
     def parse(cls, data: object) -> "MemoryDesign":
         """Validate a mapping or JSON text; raises `DesignError` naming the first bad field."""
+        if not isinstance(data, str | Mapping):
+            raise DesignError(f"design: is a {type(data).__name__}, not an object")
         try:
-            return cls.model_validate_json(data) if isinstance(data, str) else cls(**dict(data))  # type: ignore[call-overload]
+            return cls.model_validate_json(data) if isinstance(data, str) else cls(**data)
         except ValidationError as error:
             first = error.errors()[0]
             path = ".".join(str(p) for p in first["loc"]) or "design"
             raise DesignError(f"design field {path!r}: {first['msg']}") from error
-        except (TypeError, ValueError) as error:
+        except TypeError as error:
             raise DesignError(f"design: is not an object ({error})") from error
 
     @cached_property

@@ -124,6 +124,24 @@ def test_a_spoilt_ledger(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> 
     assert (tmp_path / "o" / "calls.jsonl").read_text(encoding="utf-8") == "my notes\n"
 
 
+def test_a_file_that_no_run_wrote_is_not_written_over(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "o").mkdir()
+    (tmp_path / "o" / "report.html").write_text("mine", encoding="utf-8")
+    for more in ([], ["--fresh"]):
+        line = refused(capsys, *history(tmp_path, GOOD), *more)
+        assert "holds report.html but no run" in line
+    assert (tmp_path / "o" / "report.html").read_text(encoding="utf-8") == "mine"
+
+
+def test_options_of_another_source_are_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    run = ["run", "--lm", "extractive", "--benchmark", "sample"]
+    assert "--persona: needs --benchmark rhelm" in refused(capsys, *run, "--persona", "Nobody")
+    assert "--setting: needs" in refused(capsys, *run, "--setting", "internal")
+    assert "--questions-wanted 0" in refused(capsys, *run, "--questions-wanted", "0")
+
+
 def test_a_record_too_large_for_any_bundle(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -153,3 +153,8 @@ def test_the_parameter_keeps_its_design() -> None:
     assert copy.deepcopy(module).held.value == design
     with pytest.raises(DesignError):
         other.held.load_state({"design": {"store": {"unit": "page"}}})
+
+
+def test_a_list_is_no_design() -> None:
+    with pytest.raises(DesignError, match="design: is a list, not an object"):
+        MemoryDesign.parse([])
