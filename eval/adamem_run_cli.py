@@ -14,7 +14,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from memsteer.eval.adamem_config import FEEDBACKS, FIGURES, METHODS, ROLES, CellConfig
-from memsteer.eval.config import ConfigError
+from memsteer.eval.config import ConfigError, read_role_lms
 from memsteer.eval.exits import guarded
 
 _ABOUT = "run a memory method over a story of AdaMem-Bench"
@@ -104,7 +104,7 @@ def _config(args: argparse.Namespace, **fields: Any) -> CellConfig:
         return CellConfig(
             data=args.data,
             lm=lm,
-            role_lms=_roles(args.role_lm),
+            role_lms=read_role_lms(args.role_lm, ROLES),
             api_base=args.api_base,
             seed=args.seed,
             tell_person=args.tell_person,
@@ -116,16 +116,6 @@ def _config(args: argparse.Namespace, **fields: Any) -> CellConfig:
         first = error.errors()[0]
         name = ".".join(str(part) for part in first["loc"]).replace("_", "-")
         raise ConfigError(f"--{name} {first['input']}: {first['msg']}") from error
-
-
-def _roles(given: Sequence[str]) -> dict[str, str]:
-    roles = {}
-    for entry in given:
-        role, _, name = entry.partition("=")
-        if role not in ROLES or not name:
-            raise ConfigError(f"--role-lm {entry}: want R=NAME, R one of {', '.join(ROLES)}")
-        roles[role] = name
-    return dict(sorted(roles.items()))
 
 
 def _list(

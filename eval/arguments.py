@@ -3,14 +3,14 @@
 import argparse
 import os
 from collections.abc import Mapping, Sequence
-from typing import Any, NoReturn
+from typing import NoReturn
 
 from pydantic import ValidationError
 
 from memsteer import __version__
 from memsteer.eval.adamem_cli import add_tables_parser
 from memsteer.eval.adamem_run_cli import add_adamem_parser
-from memsteer.eval.config import ROLES, ConfigError, RunConfig, Source
+from memsteer.eval.config import ROLES, ConfigError, RunConfig, Source, read_role_lms
 
 _MODELS = "a DSPy/LiteLLM name such as openai/gpt-4.1-mini, or extractive (the offline engine)"
 _ABOUT = {
@@ -55,7 +55,7 @@ def read_arguments(
         "command": options.command,
         "source": _source(options),
         "lm": lm,
-        "role_lms": _roles(options.role_lm),
+        "role_lms": read_role_lms(options.role_lm, ROLES),
         "out": options.out or _default_out(options.command),
     }
     names = set(RunConfig.model_fields) - set(values)
@@ -206,16 +206,6 @@ def _source(options: argparse.Namespace) -> Source:
         external = options.setting != "internal"
         return Source(kind="rhelm", data=options.data, persona=options.persona, external=external)
     raise UsageError("no source: give --history FILE, or --benchmark sample or rhelm")
-
-
-def _roles(given: Sequence[str]) -> dict[str, Any]:
-    roles = {}
-    for entry in given:
-        role, _, name = entry.partition("=")
-        if role not in ROLES or not name:
-            raise UsageError(f"--role-lm {entry}: want ROLE=NAME, ROLE one of {', '.join(ROLES)}")
-        roles[role] = name
-    return dict(sorted(roles.items()))
 
 
 def _default_out(command: str) -> str:

@@ -3,7 +3,7 @@
 This module imports neither DSPy nor numpy: the command line reads its arguments without them.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -28,6 +28,17 @@ _FREE_SOURCE = frozenset({"history", "questions", "data"})
 
 class ConfigError(ValueError):
     """A run that cannot be as it was asked for: one line that says what to change."""
+
+
+def read_role_lms(given: Sequence[str], roles: Sequence[str]) -> dict[str, str]:
+    """`ROLE=NAME` entries as role to model name, sorted; raises `ConfigError` for another form."""
+    found = {}
+    for entry in given:
+        role, _, name = entry.partition("=")
+        if role not in roles or not name:
+            raise ConfigError(f"--role-lm {entry}: want ROLE=NAME, ROLE one of {', '.join(roles)}")
+        found[role] = name
+    return dict(sorted(found.items()))
 
 
 class Source(BaseModel):
