@@ -7,12 +7,12 @@ last named; the assistant's words are not used.
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from datetime import date, timedelta
+from datetime import date
 from typing import Any
 
 import numpy as np
 
-from memsteer.programs.dates import WEEKDAYS
+from memsteer.programs.offline.anchors import anchored
 from memsteer.programs.offline.kinds import kinds_named, kinds_told
 from memsteer.programs.offline.people import find_people, named_in
 from memsteer.programs.offline.reader import asked_type
@@ -21,9 +21,9 @@ from memsteer.programs.text import content_words, sentences
 
 _LEAST_WORDS = 3  # content words that a memory must have
 _OPENER = re.compile(
-    r"^(?:(?:hey|hi|hello|yeah|yep|yes|yup|no|nah|nope|well|oh|man|ugh|wow|okay|ok|honestly|"
-    r"actually|anyway|exactly|definitely|so|and|but|also|plus|right|haha|luckily|by the way|"
-    r"anyways|true|sure|speaking of which|on (?:a|the) \w+ (?:note|side))\b[,!.—-]* *)+",
+    r"^(?:(?:(?:hey|hi|hello|yeah|yep|yes|yup|nah|nope|oh|man|ugh|wow|okay|ok|honestly|actually|"
+    r"anyways?|exactly|definitely|so|and|but|also|plus|haha|luckily|by the way|speaking of which|"
+    r"on (?:a|the) \w+ (?:note|side))\b[,!.—-]*|(?:no|well|right|true|sure)\b[,!.—-]+) *)+",
     re.IGNORECASE,
 )
 _BREAK = re.compile(
@@ -38,10 +38,16 @@ _REQUEST = re.compile(
 _CORRECTION = re.compile(
     r"\b(?:correct|right) answer (?:is|was)[: ]+(.+?)(?:\.(?=\s|$)|$)", re.IGNORECASE
 )
+_DONE = (  # an adverb at most, and a participle: "I'd already packed" is "I had"
+    r"(?:(?:already|just|never|only|always|once|long|finally|even|also) )?"
+    r"(?:(?!need|feed)[a-z]+ed|been|had|gone|made|seen|got|done|taken|given|told|said|left|lost|found|bought|"
+    r"brought|thought|forgotten|spent|kept|met|put|come|written|sent|won|heard)\b"
+)
 _FIRST = (
     (r"\bI['’]m\b", "{user} is"),
     (r"\bI['’]ll\b", "{user} will"),
     (r"\bI['’]ve\b", "{user} has"),
+    (rf"\bI['’]d(?= {_DONE})", "{user} had"),
     (r"\bI['’]d\b", "{user} would"),
     (r"\bI am\b", "{user} is"),
     (r"\bI\b", "{user}"),
@@ -51,10 +57,16 @@ _FIRST = (
     (r"\b[Ww]e['’]re\b", "they are"),
     (r"\b[Ww]e['’]ll\b", "they will"),
     (r"\b[Ww]e['’]ve\b", "they have"),
+    (rf"\b[Ww]e['’]d(?= {_DONE})", "they had"),
     (r"\b[Ww]e['’]d\b", "they would"),
     (r"\b[Ww]e\b", "they"),
     (r"\bus\b", "them"),
     (r"\b[Oo]ur\b", "their"),
+)
+# "I promised Ann I'll come": without a "that" two names would stand side by side.
+_TOLD = re.compile(
+    r"\b((?:promise|promised|tell|told|assure|assured|remind|reminded|warn|warned|convince|convinced)"
+    r" (?:[Mm]y )?[A-Za-zÀ-ÿ]+(?: [A-ZÀ-Ý][a-zà-ÿ]+)?) (?=(?:I|[Ww]e)\b)"
 )
 _OF_USER = re.compile(r"\b(?:I|I['’]\w+|me|my|we|we['’]\w+|our|us|myself)\b", re.IGNORECASE)
 _PRONOUN = re.compile(r"\b(?:he|she|him|her|his|hers)\b", re.IGNORECASE)
@@ -72,11 +84,6 @@ _KIND_OF_TYPE = {
 }
 FORGOTTEN = "I don't remember."
 _LEAST_MATCH = 0.05  # below this no memory shares anything with the question
-_RELATIVE = re.compile(
-    r"\b(today|tonight|this (?:morning|afternoon|evening)|tomorrow|yesterday|"
-    rf"(?:(?:this|next|last|on|by|for) )?({'|'.join(WEEKDAYS)}))\b",
-    re.IGNORECASE,
-)
 
 
 def extract_memories(inputs: Mapping[str, Any]) -> dict[str, Any]:
@@ -172,6 +179,7 @@ def _third_person(clause: str, user: str, focus: str, named: tuple[str, ...]) ->
         clause = _SUBJECT.sub(subject, clause, count=1)
         if subject not in clause:
             clause = f"{clause} (with {subject})"
+    clause = _TOLD.sub(r"\1 that ", clause)
     for pattern, word in _FIRST:
         clause = re.sub(pattern, word.replace("{user}", user), clause)
     return clause[:1].upper() + clause[1:] + "."
@@ -185,25 +193,8 @@ def _day(text: str) -> date | None:
 
 
 def _dated(memory: str, today: date) -> str:
-    """The memory with its day before it, and each relative day with its date behind it."""
-
-    def resolve(match: re.Match[str]) -> str:
-        day = _resolved(match[0].casefold(), match[2], today)
-        return match[0] if day is None else f"{match[0]} ({day.isoformat()})"
-
-    return f"On {today.isoformat()}, {_RELATIVE.sub(resolve, memory)}"
-
-
-def _resolved(phrase: str, weekday: str | None, today: date) -> date | None:
-    if weekday:
-        ahead = (WEEKDAYS.index(weekday.casefold()) - today.weekday()) % 7
-        if phrase.startswith("last"):
-            return today - timedelta(days=7 - ahead if ahead else 7)
-        return today + timedelta(days=ahead or (7 if phrase.startswith("next") else 0))
-    if phrase == "tomorrow":
-        return today + timedelta(days=1)
-    # The memory's own day stands before it already.
-    return today - timedelta(days=1) if phrase == "yesterday" else None
+    """The memory with its day before it, and each day and hour that is said as a date and time."""
+    return f"On {today.isoformat()}, {anchored(memory, today)}"
 
 
 def answer_from_memories(inputs: Mapping[str, Any]) -> dict[str, Any]:
