@@ -187,7 +187,9 @@ class PolicyMemory(dspy.Module):
         if not self.config.learns:
             return state, None
         wording = "" if self.config.exclusions else POSITIVE_WORDING
-        patch = with_retry(self.updater, policy=state.policy, turns=turns, wording=wording)
+        patch = with_retry(
+            self.updater, policy=state.policy, turns=turns, names=state.names, wording=wording
+        )
         if isinstance(patch, Failure):
             reason = f"{patch.reason}: {patch.detail}"
             return state, PatchOutcome(state.policy, False, (reason,))

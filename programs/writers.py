@@ -133,10 +133,12 @@ class PolicyUpdater(dspy.Module):
         self,
         policy: MemoryPolicy,
         turns: Sequence[FeedbackTurn],
+        names: Names,
         wording: str = "",
         config: dict[str, Any] | None = None,
     ) -> PolicyPatch:
         prediction = self.update(
+            user=names.user or "the user",
             policy=policy.render(),
             language=policy.language,
             wording=wording,

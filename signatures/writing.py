@@ -140,10 +140,12 @@ class UpdatePolicy(dspy.Signature):
     kinds, never for this week's particular facts, dates or numbers. An answer that failed weighs
     more than one that was confirmed. Merge with the scope's present rule: a rule that is set
     replaces the whole old one. Use the names the policy uses. Change nothing without a reason in
-    the turns; remove a rule only if the user takes it back. Write in the policy's language, and
-    follow the wording note.
+    the turns; remove a rule only if the user takes it back. The user is no scope: what is wanted
+    of the user's own facts stands in the rule of whom they concern. Write in the policy's
+    language, and follow the wording note.
     """
 
+    user: str = dspy.InputField(desc="the user's name, or 'the user'")
     policy: str = dspy.InputField(desc="the current policy")
     language: str = dspy.InputField(desc="the language that the policy is written in")
     wording: str = dspy.InputField(desc="how rules may be worded; may be empty")

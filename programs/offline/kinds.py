@@ -45,7 +45,7 @@ KINDS = (
         "promise",
         "promise commitment commit pledge vow swear swore word agreement guarantee",
         "promise commit commitment pledge vow swear swore sworn guarantee pact oath",
-        r"\b(?:gave (?:\w+ )?(?:my|his|her|their) word|agreed to|made an? \w+ agreement)\b",
+        r"\b(?:g[ai]ven?\b.{0,30}\bword|agreed to|made an? \w+ agreement)\b",
     ),
     Kind(
         "feeling",
@@ -80,14 +80,14 @@ KINDS = (
     Kind(
         "schedule",
         "schedule time timing appointment plan meeting meet date arrangement session "
-        "logistics calendar timetable training gathering",
+        "logistics calendar timetable training gathering day hour",
         "schedule reschedule arrange appointment postpone move shift",
         r"\b(?:[01]?\d|2[0-3])(?::[0-5]\d(?:\s?[ap]\.?m\b\.?)?|\s?[ap]\.?m\b\.?)|"
         r"\b(?:on|next|this|every|for|to|until|by) (?:mon|tues|wednes|thurs|fri|satur|sun)day",
     ),
     Kind(
         "event",
-        "event milestone occasion celebration news",
+        "event milestone occasion celebration news family happening",
         "wedding birthday funeral graduation graduate engagement engaged marry married divorce "
         "pregnant pregnancy birth born surgery operation hospital hospitalized diagnosis diagnosed "
         "retire retirement died death pass reunion anniversary festival baptism promotion moving "
@@ -126,6 +126,13 @@ _UNWANTED = re.compile(
 )
 
 
+_DROPPED = re.compile(
+    r"(?:^|[,;.] ?)[^,;.]*\b(?:can go|needn['’]t|need not|(?:is|are)n['’]t|(?:is|are) not|"
+    r"(?:does|do)n['’]t matter|can be (?:left|skipped|dropped|ignored))\b[^;.]*$",
+    re.IGNORECASE,
+)
+
+
 @cache
 def _stems(name: str, side: str) -> frozenset[str]:
     return frozenset(stem(w) for w in getattr(_BY_NAME[name], side).split())
@@ -156,7 +163,14 @@ def kinds_named(rule: str) -> tuple[str, ...]:
 
 def wanted_part(rule: str) -> str:
     """The rule without what it leaves out."""
-    return _UNWANTED.sub(" ", rule)
+    parts = re.split(r"(?<=[.;!]) ", rule)
+    kept = []
+    for part in parts:
+        # The last word on a sentence's subject may be that it is not wanted.
+        while dropped := _DROPPED.search(part):
+            part = part[: dropped.start()]
+        kept.append(_UNWANTED.sub(" ", part))
+    return " ".join(kept)
 
 
 def name_kinds(names: Iterable[str]) -> str:

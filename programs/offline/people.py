@@ -93,10 +93,16 @@ def named_in(text: str, people: Iterable[str]) -> tuple[str, ...]:
     return tuple(person for _, person in sorted(places))
 
 
+def is_user(person: str, user: str) -> bool:
+    """Whether a person found is the user: by the whole name, or by its first part."""
+    said, name = person.casefold(), user.casefold()
+    return bool(name) and said in (name, name.split()[0])
+
+
 @lru_cache(maxsize=256)
 def _callings(people: tuple[str, ...]) -> Mapping[str, re.Pattern[str]]:
     """By person: what names them."""
-    parts = {p: [w.strip(".,") for w in p.split() if w not in ("my", "our")] for p in people}
+    parts = {p: [re.escape(w) for w in p.split() if w not in ("my", "our")] for p in people}
     shared = Counter(w.casefold() for words in parts.values() for w in set(words))
     found = {}
     for person, words in parts.items():
@@ -104,9 +110,11 @@ def _callings(people: tuple[str, ...]) -> Mapping[str, re.Pattern[str]]:
         if len(words) > 1:
             own += [w for w in words if shared[w.casefold()] == 1 and _is_own(w)]
         if kin and sum(_kinship(p) == kin for p in people) == 1:
-            own += [w if len(words) == 1 else f"my {w}" for w, k in KINSHIP.items() if k == kin]
+            titles = [w for w, k in KINSHIP.items() if k == kin]
+            own += titles if len(words) == 1 else [f"my {w}" for w in titles]
+            own += [f"(?-i:{w.capitalize()})" for w in titles]
+        names = "|".join(own)
         flags = re.IGNORECASE if kin else 0
-        names = "|".join(re.escape(name) for name in own)
         found[person] = re.compile(rf"(?<!his )(?<!her )(?<!their )\b(?:{names})\b", flags)
     return found
 

@@ -14,10 +14,10 @@ from typing import Any
 
 from memsteer.programs.names import KINSHIP, NO_NAMES
 from memsteer.programs.offline.kinds import kinds_named, kinds_told, name_kinds, wanted_part
-from memsteer.programs.offline.people import find_people, named_in
+from memsteer.programs.offline.people import find_people, is_user, named_in
 from memsteer.programs.offline.vectors import soft_overlap
 from memsteer.programs.patches import excludes
-from memsteer.programs.text import content_words, sentences
+from memsteer.programs.text import content_words, sentences, words
 from memsteer.signatures.writing import FeedbackTurn
 
 _VERDICT = re.compile(
@@ -32,6 +32,7 @@ _WISH = re.compile(
     re.IGNORECASE,
 )
 _RULE_LINE = re.compile(r"^(person|task|topic|activity) ([^:]+): (.+)$", re.MULTILINE)
+PARTNERS = frozenset(["partner", "wife", "husband", "girlfriend", "boyfriend"])  # name keys
 _SHARE = 0.5  # of the turns about a person must ask for a kind
 
 
@@ -48,10 +49,12 @@ class _Read:
 def update_policy(inputs: Mapping[str, Any]) -> dict[str, Any]:
     """UpdatePolicy: a rule for each person with a wish, or with wrong answers of a clear kind."""
     policy, positive = str(inputs["policy"]), bool(str(inputs.get("wording") or "").strip())
+    user = str(inputs.get("user") or "")
     turns = [FeedbackTurn.model_validate(t) for t in inputs["turns"]]
     present = {m[2]: m[3] for m in _RULE_LINE.finditer(policy) if m[1] == "person"}
     texts = [x for t in turns for x in (*t.memories, t.feedback, t.question)]
-    people = find_people(texts, present)
+    # What is remembered names the user everywhere; no rule is theirs.
+    people = [p for p in find_people(texts, present) if not is_user(p, user)]
     read = [_read(turn, people) for turn in turns]
     changes: list[dict[str, str]] = []
     for person in dict.fromkeys(r.person for r in read if r.person):
@@ -65,19 +68,29 @@ def update_policy(inputs: Mapping[str, Any]) -> dict[str, Any]:
 def _read(turn: FeedbackTurn, people: Sequence[str]) -> _Read:
     said = sentences(_VERDICT.sub("", turn.feedback))
     right = " ".join(s for s in said if _ANSWER.search(s))
-    wish = " ".join(s for s in said if not _ANSWER.search(s) and _WISH.search(s))
-    fact = right or turn.answer
-    person = turn.about or _who(wish, people) or _who(turn.question, people)
-    person = person or _by_memory(f"{turn.question} {fact}", turn.memories, people)
-    return _Read(person, bool(right), wish, _kinds_asked(turn.question, fact))
+    rest = " ".join(s for s in said if not _ANSWER.search(s))
+    fact = f"{turn.question} {right or turn.answer}"
+    wish = rest if _WISH.search(rest) or _who(rest, people) else ""
+    person = turn.about or _meant(wish, fact, turn.memories, people)
+    person = person or _who(turn.question, people) or _by_memory(fact, turn.memories, people)
+    return _Read(person, bool(right), wish, _kinds_asked(turn.question, right or turn.answer))
+
+
+def _meant(wish: str, fact: str, memories: Iterable[str], people: Sequence[str]) -> str:
+    """Whom a wish is about; a partner is called by name where the memories give one."""
+    person = _who(wish, people)
+    if NO_NAMES.key(person) not in PARTNERS:
+        return person
+    called = [p for p in people if NO_NAMES.key(p) not in PARTNERS]
+    return _by_memory(fact, memories, called) or person
 
 
 def _who(text: str, people: Sequence[str]) -> str:
     named = named_in(text, people)
     if named:
         return named[0]
-    kin = next((w for w in text.split() if w.casefold().strip(".,'’s") in KINSHIP), "")
-    return kin.strip(".,'’") if kin else ""
+    said = (w.replace("’", "'").removesuffix("'s") for w in words(text))
+    return next((w for w in said if w.casefold() in KINSHIP), "")
 
 
 def _by_memory(fact: str, memories: Iterable[str], people: Sequence[str]) -> str:

@@ -14,7 +14,7 @@ import numpy as np
 
 from memsteer.programs.offline.anchors import anchored
 from memsteer.programs.offline.kinds import kinds_named, kinds_told
-from memsteer.programs.offline.people import find_people, named_in
+from memsteer.programs.offline.people import find_people, is_user, named_in
 from memsteer.programs.offline.reader import asked_type
 from memsteer.programs.offline.vectors import Vector, word_vector
 from memsteer.programs.text import content_words, sentences
@@ -96,7 +96,7 @@ def extract_memories(inputs: Mapping[str, Any]) -> dict[str, Any]:
     people = [
         p
         for p in find_people((text for role, text in said if role == "user"), known)
-        if p.casefold() != user.casefold()
+        if not is_user(p, user)
     ]
     found: dict[str, dict[str, Any]] = {}
     for clause, named, focus in _read((text for role, text in said if role == "user"), people):

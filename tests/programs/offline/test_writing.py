@@ -210,7 +210,8 @@ def test_the_engine_plays_the_four_roles_through_the_adapters() -> None:
         assert candidate.text == "On 2024-05-01, Dana decided to sell the old boat."
         reply = MemoryAnswerer()([candidate.text], "What did Dana decide?", names)
         assert reply == candidate.text
-        patch = PolicyUpdater()(policy, [turn(f"{WRONG} I only need her promises.", "Dana")])
+        turns = [turn(f"{WRONG} I only need her promises.", "Dana")]
+        patch = PolicyUpdater()(policy, turns, names)
         assert patch.set[0].rule == "I only need her promises."
         rule = MemoryPolicy.model_validate(
             {"rules": [{"scope": {"kind": "person", "name": "Dana"}, "rule": patch.set[0].rule}]}
